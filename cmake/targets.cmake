@@ -1,0 +1,46 @@
+# How this project's targets are made: one library per folder, warnings as errors, sanitizers where asked for.
+
+add_library(hg_options INTERFACE)
+target_include_directories(hg_options INTERFACE ${PROJECT_SOURCE_DIR})
+target_compile_options(hg_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Werror)
+if(HOURGLASS_SANITIZE)
+  target_compile_options(hg_options INTERFACE -fsanitize=${HOURGLASS_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(hg_options INTERFACE -fsanitize=${HOURGLASS_SANITIZE})
+endif()
+
+# hg_library(name SOURCES a.cc ... [USES other libraries, seen by users] [PRIVATE third parties, not seen])
+function(hg_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC hg_options ${ARG_USES} PRIVATE ${ARG_PRIVATE})
+endfunction()
+
+# hg_kernels(target file.cc): compiles one source twice, for any x86-64 and for x86-64-v3 (AVX2, FMA), with HG_KERNEL_NAMESPACE set to
+# `kernels_base` and `kernels_v3`. The caller picks at run time by base/cpu.h. On other processors only the first is made.
+function(hg_kernels target source)
+  set(variants base)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(APPEND variants v3)
+  endif()
+  foreach(variant IN LISTS variants)
+    add_library(${target}_${variant} OBJECT ${source})
+    target_link_libraries(${target}_${variant} PRIVATE hg_options ${ARGN})
+    target_compile_definitions(${target}_${variant} PRIVATE HG_KERNEL_NAMESPACE=kernels_${variant})
+    if(variant STREQUAL v3)
+      target_compile_options(${target}_${variant} PRIVATE -march=x86-64-v3)
+    endif()
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${variant}>)
+  endforeach()
+endfunction()
+
+# hg_test(name SOURCES ... USES ...): a GoogleTest program, each of its tests known to ctest.
+function(hg_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;USES;PROPERTIES" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE hg_options ${ARG_USES} GTest::gtest GTest::gtest_main)
+  include(GoogleTest)
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT ${ARG_TIMEOUT} ${ARG_PROPERTIES})
+endfunction()

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole group's compressor with error feedback: what a block leaves out stays in a residual and is added to the next one.
+// Source: Seide et al. 2014; Karimireddy et al. 2019.   p = delta + e;  q = decode(encode(C(p)));  e = p - q.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "learning/compress/compressor.h"
+
+namespace hourglass::compress {
+
+/// A contiguous range of a group that is compressed by itself.
+struct Segment {
+  std::size_t offset = 0;
+  std::size_t length = 0;
+  bool small = false;  ///< biases and the like: sent dense in bf16 where the spec is sparse
+};
+
+class ErrorFeedback {
+ public:
+  static Result<ErrorFeedback> make(std::string_view spec, std::vector<Segment> segments, std::size_t group_size);
+
+  /// Blocks for `delta` + residual, one per segment that has anything to say (block offsets are group offsets). The residual is updated against what
+  /// the receiver will decode, so transmitted + residual == delta + old residual, element-wise and exactly for sparsifiers. Errors: bad_data for
+  /// non-finite input; then nothing changes.
+  Result<std::vector<GradientBlock>> compress(std::span<const float> delta, std::uint64_t step);
+  /// Takes back what was transmitted but not applied.
+  Status restore(std::span<const GradientBlock> blocks);
+  /// The residual as dense f32 blocks; empties it. For the final flush.
+  std::vector<GradientBlock> flush();
+  [[nodiscard]] std::span<const float> residual() const { return residual_; }
+  [[nodiscard]] double residual_norm() const;
+  [[nodiscard]] bool lossless() const { return lossless_; }
+
+ private:
+  ErrorFeedback() = default;
+  std::vector<Segment> segments_;
+  std::vector<std::unique_ptr<Compressor>> compressors_;
+  std::vector<float> residual_;  ///< empty where lossless
+  bool lossless_ = false;
+};
+
+}  // namespace hourglass::compress

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "messages/gradient_block.h"
+#include "messages/message_type.h"
+
+namespace hourglass {
+
+/// A worker -> aggregator: what it wants added to the group's parameters (weight-delta units: after its own optimizer, over H
+/// local steps). Named by (run, generation, sender, clock); accepted in clock order, exactly once.
+struct GradientPush {
+  static constexpr MessageType kType = MessageType::gradient_push;
+  std::uint64_t run = 0;
+  std::uint32_t generation = 0;
+  Group group = Group::conv;
+  std::uint64_t clock = 0;         ///< counts the sender's pushes from 0, without gaps
+  std::uint64_t base_version = 0;  ///< oldest version that any of its gradients was computed with
+  std::uint32_t samples = 0;       ///< 0 for a final flush of the residual
+  bool flush = false;              ///< the last push of this sender before the end of the run or its leave
+  std::vector<GradientBlock> blocks;
+
+  template <class Self, class V>
+  static void fields(Self& m, V& v) {
+    v.number(m.run);
+    v.number(m.generation);
+    v.choice(m.group, Group::fc);
+    v.number(m.clock);
+    v.number(m.base_version);
+    v.number(m.samples);
+    v.flag(m.flush);
+    v.items(m.blocks, limits::kBlocks);
+  }
+};
+
+}  // namespace hourglass

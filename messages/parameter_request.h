@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "messages/fields.h"
+#include "messages/message_type.h"
+
+namespace hourglass {
+
+/// A worker -> aggregator, at joining and when an expected update stays away; or aggregator -> the only FC worker, to collect its
+/// state. "Send me what leads from my version to yours."
+struct ParameterRequest {
+  static constexpr MessageType kType = MessageType::parameter_request;
+  std::uint32_t generation = 0;
+  Group group = Group::conv;
+  bool has_version = false;     ///< false: send a snapshot
+  std::uint64_t version = 0;
+
+  template <class Self, class V>
+  static void fields(Self& m, V& v) {
+    v.number(m.generation);
+    v.choice(m.group, Group::fc);
+    v.flag(m.has_version);
+    v.number(m.version);
+  }
+};
+
+}  // namespace hourglass

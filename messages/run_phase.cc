@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "messages/run_phase.h"
+
+#include <array>
+
+namespace hourglass {
+
+std::string_view name_of(Phase phase) {
+  static constexpr std::array<std::string_view, 6> kNames = {"waiting",    "training",   "flushing",
+                                                             "evaluating", "collecting", "finished"};
+  return kNames[static_cast<std::size_t>(phase) % kNames.size()];
+}
+
+}  // namespace hourglass

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "messages/fields.h"
+#include "messages/message_type.h"
+
+namespace hourglass {
+
+enum class Phase : std::uint8_t {
+  waiting,     ///< for the first workers
+  training,
+  flushing,    ///< data is used up: workers push what they still hold, then take the final parameters
+  evaluating,  ///< the final parameters on the test set
+  collecting,  ///< FC state travels to the aggregator
+  finished,    ///< everything is saved: leave
+};
+inline constexpr Phase kLastPhase = Phase::finished;
+std::string_view name_of(Phase phase);
+
+/// Aggregator -> everyone, at each change and to everyone who joins.
+struct RunPhase {
+  static constexpr MessageType kType = MessageType::run_phase;
+  std::uint32_t generation = 0;
+  Phase phase = Phase::waiting;
+
+  template <class Self, class V>
+  static void fields(Self& m, V& v) {
+    v.number(m.generation);
+    v.choice(m.phase, kLastPhase);
+  }
+};
+
+}  // namespace hourglass
