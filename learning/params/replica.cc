@@ -64,11 +64,8 @@ std::size_t Replica::unsettled() const {
 }
 
 void Replica::drop_contained(std::uint64_t applied_clock) {
-  // A push without a verdict yet may be contained already: it stays on the list for its verdict, but adds nothing to the working copy.
+  // A push without a verdict yet stays: were it rejected, its blocks must return to the residual.
   while (!pending_.empty() && pending_.front().clock < applied_clock && pending_.front().settled) pending_.pop_front();
-  for (Pending& push : pending_) {
-    if (push.clock < applied_clock) push.blocks.clear();
-  }
 }
 
 void Replica::rebuild() {
@@ -95,7 +92,7 @@ Status Replica::absorb(const ParameterUpdate& update) {
     version_ = update.deltas[0].to;
   } else {
     if (!update.deltas.empty() && update.deltas.back().to <= version_) return {};
-    if (update.from != version_) {
+    if (!update.deltas.empty() && update.from != version_) {
       return {Errc::too_stale, "the update starts at version " + std::to_string(update.from) + ", here is " + std::to_string(version_)};
     }
     std::uint64_t last = version_;
