@@ -364,7 +364,10 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void collect(Context& context) {
     collect_asked_ = context.now();
-    if (!fc_alone()) return save_model(context);
+    if (!fc_alone()) {
+      save_model(context);
+      return;
+    }
     for (const ActorId id : members_.ids(Role::fc_worker)) (void)context.send(id, ParameterRequest{options_.generation, Group::fc, false, 0});
   }
 
