@@ -28,6 +28,7 @@ inline constexpr std::size_t kMembers = 1024;
 inline constexpr std::size_t kBatchSamples = 4096;
 inline constexpr std::size_t kSampleBytes = 1U << 20;
 inline constexpr std::size_t kLeases = 64;             ///< leases one worker may hold
+inline constexpr std::size_t kResults = 256;           ///< lease results in one request
 inline constexpr std::size_t kBlocks = 4096;           ///< gradient blocks in one message
 inline constexpr std::size_t kDeltas = 256;            ///< versions in one update
 inline constexpr std::size_t kParameters = 1U << 28;   ///< 268 M floats in one group
