@@ -99,10 +99,13 @@ Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& opti
   http::ServerOptions server_options;
   server_options.bind = options.bind;
   server_options.port = options.port;
-  Dashboard* self = dashboard.get();
-  auto server = http::Server::start(server_options, [self](const Request& request) { return self->answer(request); });
+  auto server = http::Server::listen(server_options);
   if (!server.ok()) return server.error();
-  dashboard->server_ = std::move(*server);
+  Dashboard* self = dashboard.get();
+  self->server_ = std::move(*server);
+  self->loopback_ = self->server_->loopback();
+  const Status served = self->server_->serve([self](const Request& request) { return self->answer(request); });
+  if (!served.ok()) return served.error();
   dashboard->beat_ = std::thread([self] { self->beat(); });
   return dashboard;
 }

@@ -6,11 +6,11 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <pthread.h>
-#include <csignal>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 namespace hourglass::http {
@@ -122,7 +122,7 @@ Result<Listener> listen_on(const ServerOptions& options) {
       out.socket >= 0 && setsockopt(out.socket, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
       setsockopt(out.socket, SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer) == 0 &&  // accepted sockets inherit it
       (!out.ipv6 || setsockopt(out.socket, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0) &&
-      bind(out.socket, address->ai_addr, address->ai_addrlen) == 0 && listen(out.socket, kBacklog) == 0 &&
+      bind(out.socket, address->ai_addr, address->ai_addrlen) == 0 && ::listen(out.socket, kBacklog) == 0 &&
       getsockname(out.socket, reinterpret_cast<sockaddr*>(&bound), &size) == 0;
   if (!listening) {
     const std::string cause = std::strerror(errno);
@@ -150,28 +150,36 @@ class SignalsBlocked {
 };
 }  // namespace
 
-Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options, Handler handler) {
+Result<std::unique_ptr<Server>> Server::listen(const ServerOptions& options) {
   auto listener = listen_on(options);
   if (!listener.ok()) return listener.error();
-  std::unique_ptr<Server> server(new Server(std::move(handler)));
+  std::unique_ptr<Server> server(new Server(options));
+  server->socket_ = listener->socket;
   server->port_ = listener->port;
   server->loopback_ = listener->loopback;
-  const SignalsBlocked blocked;
-  const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (listener->ipv6 ? MHD_USE_IPv6 : 0U);
-  server->daemon_ = MHD_start_daemon(flags, listener->port, nullptr, nullptr, handle, server.get(),                 //
-                                     MHD_OPTION_LISTEN_SOCKET, listener->socket,                                    //
-                                     MHD_OPTION_CONNECTION_LIMIT, options.connections_max,                          //
-                                     MHD_OPTION_CONNECTION_TIMEOUT, options.idle_seconds_max,                       //
-                                     MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes, MHD_OPTION_END);
-  if (server->daemon_ == nullptr) {
-    close(listener->socket);
-    return Error{Errc::io, "cannot start the HTTP server on port " + std::to_string(listener->port)};
-  }
+  server->ipv6_ = listener->ipv6;
   return server;
+}
+
+Status Server::serve(Handler handler) {
+  HG_CHECK(daemon_ == nullptr, "served once");
+  handler_ = std::move(handler);
+  const SignalsBlocked blocked;
+  unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+  if (ipv6_) flags |= MHD_USE_IPv6;
+  daemon_ = MHD_start_daemon(flags, port_, nullptr, nullptr, handle, this,                     //
+                             MHD_OPTION_LISTEN_SOCKET, socket_,                                //
+                             MHD_OPTION_CONNECTION_LIMIT, options_.connections_max,            //
+                             MHD_OPTION_CONNECTION_TIMEOUT, options_.idle_seconds_max,         //
+                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes, MHD_OPTION_END);
+  if (daemon_ == nullptr) return Error{Errc::io, "cannot start the HTTP server on port " + std::to_string(port_)};
+  socket_ = -1;
+  return {};
 }
 
 Server::~Server() {
   if (daemon_ != nullptr) MHD_stop_daemon(daemon_);
+  if (socket_ >= 0) close(socket_);
 }
 
 Response Server::answer(const Request& request) {

@@ -49,8 +49,10 @@ class Server {
   static constexpr std::size_t kQueryMax = 8;
   static constexpr std::size_t kConnectionBytes = 16U << 10;  ///< request line and headers; more is refused
 
-  /// Errors: bad_config (no such address), io (port taken, no permission).
-  static Result<std::unique_ptr<Server>> start(const ServerOptions& options, Handler handler);
+  /// Takes the port. Errors: bad_config (no such address), io (port taken, no permission).
+  static Result<std::unique_ptr<Server>> listen(const ServerOptions& options);
+  /// Answers from a thread of its own, until destroyed. Errors: io.
+  Status serve(Handler handler);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -63,9 +65,12 @@ class Server {
   Response answer(const Request& request);
 
  private:
-  Server(Handler handler) : handler_(std::move(handler)) {}
+  explicit Server(const ServerOptions& options) : options_(options) {}
 
+  ServerOptions options_;
   Handler handler_;
+  int socket_ = -1;  ///< until serve() hands it over
+  bool ipv6_ = false;
   MHD_Daemon* daemon_ = nullptr;
   std::uint16_t port_ = 0;
   bool loopback_ = false;
