@@ -19,7 +19,12 @@
 namespace hourglass {
 namespace {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define HOURGLASS_SHADOW_MEMORY
+#endif
+#endif
+#if defined(HOURGLASS_SHADOW_MEMORY) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kShadowMemory = true;  // reserves terabytes of addresses: no limit can be set
 #else
 constexpr bool kShadowMemory = false;
