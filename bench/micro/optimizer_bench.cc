@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bytes per second of optimizer steps: momentum reads gradient and velocity and writes both (16 bytes a parameter), decay reads the
 // parameters too. Sizes: the models `cnn` (3.3 M) and one with 13 M parameters.
+// Links: hg_params
 #include <benchmark/benchmark.h>
 
 #include <string>

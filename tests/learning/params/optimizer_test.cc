@@ -106,7 +106,8 @@ TEST(Sgd, HandComputedSteps) {
 
 #if defined(__x86_64__)
 TEST(SgdKernel, BothVariantsGiveTheSameBits) {
-  ASSERT_TRUE(has_x86_64_v3()) << "this test needs a processor with AVX2";
+  EXPECT_EQ(sgd_kernel(), has_x86_64_v3() ? &kernels_v3::sgd : &kernels_base::sgd);
+  if (!has_x86_64_v3()) return;  // the other variant cannot run here
   Random random(3);
   for (const std::size_t size : {0U, 1U, 7U, 8U, 1000U, 1003U}) {
     std::vector<float> parameters(size);
