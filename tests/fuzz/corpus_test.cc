@@ -46,6 +46,7 @@ void replay(const std::string& name, Target target) {
 TEST(Corpus, Messages) { replay("message", fuzz::decode_message); }
 TEST(Corpus, Headers) { replay("header", fuzz::decode_envelope_header); }
 TEST(Corpus, Specs) { replay("spec", fuzz::parse_spec_text); }
+TEST(Corpus, Datasets) { replay("dataset", fuzz::read_dataset_files); }
 
 TEST(Corpus, HasASeedThatEachMessageAccepts) {
   const auto inputs = corpus("message");

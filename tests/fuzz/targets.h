@@ -13,5 +13,7 @@ void decode_message(std::span<const std::byte> input);
 void decode_envelope_header(std::span<const std::byte> input);
 /// Refused, or it means the same when it is written out.
 void parse_spec_text(std::span<const std::byte> input);
+/// The first byte chooses the format (idx where even, else CIFAR's), the next two are the size of idx's label file, the rest is the files.
+void read_dataset_files(std::span<const std::byte> input);
 
 }  // namespace hourglass::fuzz
