@@ -115,6 +115,17 @@ std::string footer(const Command& command) {
   return out + std::string(kExitCodes);
 }
 
+/// CLI11 takes "--flag=" for a flag without a value; here the value is empty, and the table says whether that is allowed.
+std::vector<std::string> with_empty_values(const std::vector<std::string>& arguments) {
+  std::vector<std::string> out;
+  for (const auto& argument : arguments) {
+    const bool empty = argument.size() > 3 && argument.compare(0, 2, "--") == 0 && argument.find('=') == argument.size() - 1;
+    out.push_back(empty ? argument.substr(0, argument.size() - 1) : argument);
+    if (empty) out.emplace_back();
+  }
+  return out;
+}
+
 CommandLine parse_command(const Command& command, std::vector<std::string> arguments) {
   CommandLine out;
   out.command = &command;
@@ -125,11 +136,15 @@ CommandLine parse_command(const Command& command, std::vector<std::string> argum
   parse->app.allow_extras();
   add_switches(*parse, command, out);
   add_settings(*parse, command);
+  arguments = with_empty_values(arguments);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 takes them from the back
   try {
     parse->app.parse(std::move(arguments));
   } catch (const CLI::Error& error) {
-    if (!parse->help) out.flags.problems.push_back({ExitCode::usage, std::string("command line: ") + error.what()});
+    if (!parse->help) {
+      out.flags.problems.push_back({ExitCode::usage, std::string("command line: ") + error.what()});
+      return out;
+    }
   }
   if (parse->help) {
     parse->app.footer(footer(command));

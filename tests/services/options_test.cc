@@ -178,8 +178,8 @@ TEST_P(EverySetting, RefusesWrongValuesInOneLineThatNamesEverything) {
   EXPECT_EQ(resolved.problems[0].text.rfind("environment " + row().environment_name() + ": " + key + " = ", 0), 0U) << texts(resolved);
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, EverySetting, ::testing::Range<std::size_t>(0, setting_table().size()), [](const auto& info) {
-  std::string name(setting_table()[info.param].key);
+INSTANTIATE_TEST_SUITE_P(Table, EverySetting, ::testing::Range<std::size_t>(0, setting_table().size()), [](const auto& each) {
+  std::string name(setting_table()[each.param].key);
   for (char& c : name) c = c == '.' ? '_' : c;
   return name;
 });
