@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learning/params/clocks.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace hourglass::params {
+
+void ClockTable::join(ActorId id) {
+  if (contains(id)) return;
+  members_.emplace(id, Clock{0, slowest(), true});
+  note_active();
+}
+
+bool ClockTable::set_active(ActorId id, bool active) {
+  const auto found = members_.find(id);
+  if (found == members_.end() || found->second.active == active) return false;
+  if (active) found->second.pace = std::max(found->second.pace, slowest());
+  found->second.active = active;
+  note_active();
+  return true;
+}
+
+void ClockTable::advance(ActorId id) {
+  const auto found = members_.find(id);
+  HG_CHECK(found != members_.end(), "only members advance");
+  ++found->second.pushed;
+  ++found->second.pace;
+}
+
+bool ClockTable::active(ActorId id) const {
+  const auto found = members_.find(id);
+  return found != members_.end() && found->second.active;
+}
+
+std::uint64_t ClockTable::pushed(ActorId id) const {
+  const auto found = members_.find(id);
+  return found == members_.end() ? 0 : found->second.pushed;
+}
+
+std::uint64_t ClockTable::pace(ActorId id) const {
+  const auto found = members_.find(id);
+  return found == members_.end() ? 0 : found->second.pace;
+}
+
+std::uint64_t ClockTable::slowest() const {
+  std::optional<std::uint64_t> slowest_active;
+  std::uint64_t fastest = 0;
+  for (const auto& [id, clock] : members_) {
+    fastest = std::max(fastest, clock.pace);
+    if (clock.active) slowest_active = std::min(slowest_active.value_or(clock.pace), clock.pace);
+  }
+  return slowest_active.value_or(fastest);
+}
+
+std::size_t ClockTable::active_count() const {
+  return static_cast<std::size_t>(std::count_if(members_.begin(), members_.end(), [](const auto& row) { return row.second.active; }));
+}
+
+std::optional<std::uint64_t> ClockTable::admitted(ActorId id) const {
+  const auto found = members_.find(id);
+  if (found == members_.end() || bound_.unlimited()) return std::nullopt;
+  const Clock& clock = found->second;
+  const std::uint64_t last_pace = std::max(slowest() + *bound_.slack, clock.pace == 0 ? 0 : clock.pace - 1);
+  return clock.pushed + last_pace - clock.pace;  // its unit u runs at pace `pace + (u - pushed)`
+}
+
+bool ClockTable::admits_next(ActorId id) const { return !contains(id) || bound_.admits(pace(id), slowest()); }
+
+void ClockTable::note_active() { active_max_ = std::max(active_max_, active_count()); }
+
+}  // namespace hourglass::params

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learning/params/parameter_store.h"
+
+#include <algorithm>
+
+namespace hourglass::params {
+
+ParameterStore::ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink)
+    : exact_(std::move(initial)), downlink_(std::move(downlink)) {
+  if (!lossless()) {
+    published_ = exact_;
+    pending_.assign(exact_.size(), 0.0F);
+  }
+}
+
+void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weight) {
+  for (const GradientBlock& block : blocks) {
+    Status status = compress::accumulate(block, exact_, weight);
+    HG_CHECK(status.ok(), "a push is validated before it is applied");
+    if (!lossless()) {
+      status = compress::accumulate(block, pending_, weight);
+      HG_CHECK(status.ok(), "a push is validated before it is applied");
+    }
+  }
+  ++version_;
+}
+
+void ParameterStore::publish() {
+  if (published_version_ == version_) return;
+  const std::uint64_t from = published_version_;
+  published_version_ = version_;
+  if (lossless()) return;
+  auto blocks = downlink_.compress(pending_, version_);
+  HG_CHECK(blocks.ok(), "only finite pushes are applied");
+  std::fill(pending_.begin(), pending_.end(), 0.0F);
+  Published entry{from, {version_, std::move(*blocks)}, 0};
+  for (const GradientBlock& block : entry.delta.blocks) {
+    const Status status = compress::accumulate(block, published_);
+    HG_CHECK(status.ok(), "our own blocks are valid");
+    entry.bytes += block.indices.size() + block.values.size() + 32;
+  }
+  ring_.push_back(std::move(entry));
+  if (ring_.size() > kDeltasMax) ring_.pop_front();
+}
+
+void ParameterStore::publish_exact() {
+  published_version_ = version_;
+  if (lossless()) return;
+  (void)downlink_.flush();  // contained in the values themselves
+  std::fill(pending_.begin(), pending_.end(), 0.0F);
+  published_ = exact_;
+  ring_.clear();
+}
+
+void ParameterStore::replace(std::vector<float> values, std::uint64_t version) {
+  HG_CHECK(values.size() == exact_.size(), "a group keeps its size");
+  exact_ = std::move(values);
+  version_ = version;
+  publish_exact();
+}
+
+Result<std::vector<VersionDelta>> ParameterStore::deltas_since(std::uint64_t from) const {
+  std::vector<VersionDelta> out;
+  if (from == published_version_) return out;
+  std::size_t bytes = 0;
+  for (auto entry = ring_.rbegin(); entry != ring_.rend(); ++entry) {
+    bytes += entry->bytes;
+    if (bytes >= exact_.size() * sizeof(float)) break;
+    out.push_back(entry->delta);
+    if (entry->from == from) {
+      std::reverse(out.begin(), out.end());
+      return out;
+    }
+    if (entry->from < from) break;
+  }
+  return {Errc::too_stale, "no chain of deltas from version " + std::to_string(from)};
+}
+
+VersionDelta ParameterStore::absolute() const {
+  VersionDelta out;
+  out.to = published_version_;
+  GradientBlock block;
+  block.length = block.count = published().size();
+  block.values = to_bytes(std::span<const float>(published()));
+  out.blocks.push_back(std::move(block));
+  return out;
+}
+
+}  // namespace hourglass::params

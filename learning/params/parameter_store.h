@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The aggregator's copy of one parameter group and its shared downlink stream.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "learning/compress/error_feedback.h"
+#include "messages/parameter_update.h"
+
+namespace hourglass::params {
+
+/// Holds the exact parameters and the *published* ones, which every worker replicates bit for bit. A version counts applied pushes. Each
+/// publication is one compressed delta C(exact - published); what it leaves out stays in one residual here. A ring of recent deltas leads workers of
+/// any recent version to the newest. Where the downlink is lossless there is no ring: an update carries the values themselves.
+class ParameterStore {
+ public:
+  /// Deltas kept; a worker further behind takes a snapshot, as does one for whom the snapshot is smaller.
+  static constexpr std::size_t kDeltasMax = limits::kDeltas;
+
+  ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink);
+
+  /// Adds weight * push. The blocks must have passed compress::validate(). One more version.
+  void apply(const std::vector<GradientBlock>& blocks, float weight);
+  /// Makes what was applied since the last publication visible. Does nothing where there is nothing.
+  void publish();
+  /// Makes the published parameters equal to the exact ones; workers get values, not deltas.
+  void publish_exact();
+  /// Replaces the parameters as a whole, at this version (restored, or collected from their only owner).
+  void replace(std::vector<float> values, std::uint64_t version);
+
+  [[nodiscard]] std::uint64_t version() const { return version_; }                ///< pushes applied
+  [[nodiscard]] std::uint64_t published_version() const { return published_version_; }
+  [[nodiscard]] std::span<const float> exact() const { return exact_; }
+  [[nodiscard]] const std::vector<float>& published() const { return lossless() ? exact_ : published_; }
+  [[nodiscard]] bool lossless() const { return downlink_.lossless(); }
+  [[nodiscard]] std::size_t size() const { return exact_.size(); }
+  /// L2 norm of what is applied but not yet published.
+  [[nodiscard]] double residual_norm() const { return downlink_.residual_norm(); }
+
+  /// Deltas that lead from `from` to the published version, oldest first; empty where `from` is up to date already. Errors: too_stale where the
+  /// ring does not reach back or values are smaller: then send absolute().
+  [[nodiscard]] Result<std::vector<VersionDelta>> deltas_since(std::uint64_t from) const;
+  /// The published values as one dense f32 block.
+  [[nodiscard]] VersionDelta absolute() const;
+
+ private:
+  struct Published {
+    std::uint64_t from = 0;
+    VersionDelta delta;
+    std::size_t bytes = 0;
+  };
+  std::vector<float> exact_;
+  std::vector<float> published_;  ///< empty where lossless
+  std::vector<float> pending_;    ///< applied since the last publication; empty where lossless
+  compress::ErrorFeedback downlink_;
+  std::deque<Published> ring_;
+  std::uint64_t version_ = 0;
+  std::uint64_t published_version_ = 0;
+};
+
+}  // namespace hourglass::params

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// A worker's copy of one parameter group: follows the published stream, reads its own writes, and turns local steps into pushes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "learning/compress/error_feedback.h"
+#include "messages/gradient_push.h"
+#include "messages/parameter_update.h"
+#include "messages/push_verdict.h"
+
+namespace hourglass::params {
+
+/// working = published(version) + own pushes that this version does not contain + local steps since the last push. What error feedback holds
+/// back is in none of them: it reaches the model when it is sent.
+class Replica {
+ public:
+  Replica(std::vector<float> initial, compress::ErrorFeedback memory);
+
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+  [[nodiscard]] std::size_t size() const { return published_.size(); }
+  /// What to compute with. Shared and never written again while anybody else holds it: a batch under way keeps the parameters of its forward pass.
+  [[nodiscard]] std::shared_ptr<const std::vector<float>> working() const { return working_; }
+
+  /// A local optimizer step (weight-delta units).
+  void step(std::span<const float> delta);
+  /// Turns the local steps since the last push into blocks and opens the next one. `flush`: everything, residual included, uncompressed. Errors:
+  /// bad_data for non-finite steps: they are dropped, and working returns to what it was before them.
+  Result<std::vector<GradientBlock>> push(std::uint64_t clock, bool flush, bool flush_residual);
+  /// Settles a push. What was rejected returns to the residual.
+  void settle(std::uint64_t clock, Verdict verdict);
+
+  /// Follows an update. Errors: too_stale where its deltas start elsewhere than here (ask again); malformed, bad_data: nothing changed.
+  Status absorb(const ParameterUpdate& update);
+  /// Takes values as a whole (snapshot).
+  Status absorb(std::span<const float> values, std::uint64_t version, std::uint64_t applied_clock);
+
+  [[nodiscard]] double residual_norm() const { return memory_.residual_norm(); }
+  [[nodiscard]] std::size_t unsettled() const;  ///< pushes without a verdict
+  [[nodiscard]] std::span<const float> published() const { return published_; }
+
+ private:
+  struct Pending {
+    std::uint64_t clock = 0;
+    bool settled = false;
+    std::vector<GradientBlock> blocks;
+  };
+  void drop_contained(std::uint64_t applied_clock);
+  void rebuild();
+  std::vector<float>& writable();
+
+  std::vector<float> published_;
+  std::vector<float> local_;  ///< sum of steps since the last push
+  bool local_used_ = false;
+  std::shared_ptr<std::vector<float>> working_;
+  compress::ErrorFeedback memory_;
+  std::deque<Pending> pending_;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace hourglass::params
