@@ -1,5 +1,8 @@
 # Writes version.cc where the commit changed, so that nothing is compiled anew otherwise. Run by `cmake -P` with SOURCE, OUT, VERSION, COMMIT.
 if(NOT COMMIT)
+  set(COMMIT "$ENV{HOURGLASS_COMMIT}")
+endif()
+if(NOT COMMIT)
   execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 endif()
 if(NOT COMMIT)

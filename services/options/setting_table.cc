@@ -107,6 +107,9 @@ const std::vector<OtherVariable>& other_variables() {
   static const std::vector<OtherVariable> rows = {
       {"HOURGLASS_JOB", "job file to read where the command line names none"},
       {"HOURGLASS_NO_INSTALL", "1: the ./hourglass wrapper only lists the packages it would install"},
+      {"HOURGLASS_SKIP_PACKAGES", "1: the ./hourglass wrapper does not look for packages"},
+      {"HOURGLASS_COMMIT", "while building: the commit that --version names"},
+      {"HOURGLASS_IMAGE", "the container image of docker-compose.yml"},
       {"HOURGLASS_BASELINE", "1: use the code for any x86-64 processor"},
   };
   return rows;
