@@ -17,7 +17,7 @@ namespace hourglass {
 std::string health_path(const Settings& settings) {
   if (settings.health_file == "off" || settings.health_file.empty()) return "";
   if (settings.health_file != "auto") return settings.health_file;
-  return in_container() ? "/tmp/hourglass.health" : "";
+  return in_container() ? kContainerHealthFile : "";
 }
 
 HealthFile::~HealthFile() {

@@ -10,6 +10,7 @@
 
 namespace hourglass {
 
+inline constexpr const char* kContainerHealthFile = "/tmp/hourglass.health";
 inline constexpr double kHealthRenewSeconds = 1;
 inline constexpr double kHealthStaleSeconds = 15;
 

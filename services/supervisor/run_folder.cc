@@ -12,7 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kTextBytesMax = 64U << 20;
 constexpr int kNamesMax = 1000;
 
 std::string utc_now() {
@@ -60,6 +59,17 @@ Result<std::string> make_run_folder(const std::string& wanted, const std::string
   return {Errc::io, "no free name for a run folder like " + base};
 }
 
+std::string model_file_of(const std::string& from) {
+  std::error_code ignored;
+  return fs::is_directory(from, ignored) ? (fs::path(from) / kModelFile).string() : from;
+}
+
+std::string job_file_beside(const std::string& from) {
+  std::error_code ignored;
+  const fs::path job = fs::path(model_file_of(from)).parent_path() / kJobFile;
+  return fs::exists(job, ignored) ? job.string() : "";
+}
+
 Status write_text(const std::string& path, const std::string& text) {
   const std::string part = path + ".part";
   std::ofstream file(part, std::ios::binary | std::ios::trunc);
@@ -71,10 +81,10 @@ Status write_text(const std::string& path, const std::string& text) {
   return {};
 }
 
-std::optional<std::string> read_text(const std::string& path) {
+std::optional<std::string> read_text(const std::string& path, std::uint64_t bytes_max) {
   std::error_code failure;
   const auto size = fs::file_size(path, failure);
-  if (failure || size > kTextBytesMax) return std::nullopt;
+  if (failure || size > bytes_max) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
   std::ostringstream text;

@@ -2,6 +2,7 @@
 // The folder of one run: job.toml, logs/, status.json, result.json, model.safetensors.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -18,7 +19,12 @@ inline constexpr const char* kModelFile = "model.safetensors";
 /// already; io.
 Result<std::string> make_run_folder(const std::string& wanted, const std::string& model);
 
+/// Of what --from names, a model file or a run folder: the model file, and the job file beside it ("" where there is none).
+std::string model_file_of(const std::string& from);
+std::string job_file_beside(const std::string& from);
+
 Status write_text(const std::string& path, const std::string& text);  ///< as a whole or not at all
-std::optional<std::string> read_text(const std::string& path);         ///< nothing where it cannot be read; at most 64 MiB
+/// Nothing where it cannot be read or is longer.
+std::optional<std::string> read_text(const std::string& path, std::uint64_t bytes_max = 64U << 20);
 
 }  // namespace hourglass
