@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/hosting/ports.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
-#include <net/if.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -49,11 +47,6 @@ bool holds(const std::string& process, const std::set<std::string>& inodes) {
     if (length > 0 && inodes.count(std::string(target, static_cast<std::size_t>(length))) != 0) return true;
   }
   return false;
-}
-
-bool is_numeric(const std::string& host) {
-  unsigned char bytes[16];
-  return inet_pton(AF_INET, host.c_str(), bytes) == 1 || inet_pton(AF_INET6, host.c_str(), bytes) == 1;
 }
 
 std::string without_brackets(const std::string& host) {
@@ -118,25 +111,6 @@ Status port_is_free(const std::string& address, std::uint16_t port) {
   const std::string owner = cause == EADDRINUSE ? port_owner(port) : "";
   return {Errc::unreachable, "port " + std::to_string(port) + " of " + address + ": " + std::strerror(cause) +
                                  (owner.empty() ? std::string() : ", held by " + owner)};
-}
-
-Result<std::string> bindable(const std::string& host_and_port) {
-  const std::string host = host_of(host_and_port);
-  const std::string port = host_and_port.substr(host.size());
-  if (host == "*" || is_numeric(without_brackets(host)) || if_nametoindex(host.c_str()) != 0) return host_and_port;
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  AddressList found;
-  if (const int code = getaddrinfo(host.c_str(), nullptr, &hints, &found.list); code != 0) {
-    return {Errc::bad_config, "cannot listen on " + host_and_port + ": " + gai_strerror(code) +
-                                  "; give an address of this host, an interface such as eth0, a name of this host, * or 0.0.0.0"};
-  }
-  char text[NI_MAXHOST];
-  if (getnameinfo(found.list->ai_addr, found.list->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) {
-    return {Errc::bad_config, "cannot listen on " + host_and_port + ": no numeric address"};
-  }
-  return std::string(text) + port;
 }
 
 }  // namespace hourglass

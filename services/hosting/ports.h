@@ -14,10 +14,6 @@ Status port_is_free(const std::string& address, std::uint16_t port);
 /// Who listens on a TCP port, "pid 123 (python3)", or "" where that cannot be seen.
 std::string port_owner(std::uint16_t port);
 
-/// "host:port" as something that can be bound: numeric addresses, "*" and interface names stay, other names are resolved. Errors: bad_config
-/// where the name is neither, with what is allowed.
-Result<std::string> bindable(const std::string& host_and_port);
-
 std::uint16_t port_of(const std::string& host_and_port);
 std::string host_of(const std::string& host_and_port);
 std::string own_host_name();

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 namespace hourglass {
 namespace {
@@ -68,28 +66,6 @@ std::string job_file_beside(const std::string& from) {
   std::error_code ignored;
   const fs::path job = fs::path(model_file_of(from)).parent_path() / kJobFile;
   return fs::exists(job, ignored) ? job.string() : "";
-}
-
-Status write_text(const std::string& path, const std::string& text) {
-  const std::string part = path + ".part";
-  std::ofstream file(part, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  std::error_code failure;
-  if (file) fs::rename(part, path, failure);
-  if (!file || failure) return {Errc::io, "cannot write " + path + (failure ? ": " + failure.message() : std::string())};
-  return {};
-}
-
-std::optional<std::string> read_text(const std::string& path, std::uint64_t bytes_max) {
-  std::error_code failure;
-  const auto size = fs::file_size(path, failure);
-  if (failure || size > bytes_max) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
 }
 
 }  // namespace hourglass

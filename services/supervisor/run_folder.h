@@ -2,11 +2,10 @@
 // The folder of one run: job.toml, logs/, status.json, result.json, model.safetensors.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "services/hosting/text_file.h"
 
 namespace hourglass {
 
@@ -22,9 +21,5 @@ Result<std::string> make_run_folder(const std::string& wanted, const std::string
 /// Of what --from names, a model file or a run folder: the model file, and the job file beside it ("" where there is none).
 std::string model_file_of(const std::string& from);
 std::string job_file_beside(const std::string& from);
-
-Status write_text(const std::string& path, const std::string& text);  ///< as a whole or not at all
-/// Nothing where it cannot be read or is longer.
-std::optional<std::string> read_text(const std::string& path, std::uint64_t bytes_max = 64U << 20);
 
 }  // namespace hourglass
