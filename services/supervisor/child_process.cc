@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -41,11 +42,12 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   _exit(127);
 }
 
-std::string read_tail(const std::string& path, std::size_t bytes) {
+std::string read_tail(const std::string& path, std::size_t bytes, std::uint64_t begin) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) return "";
   const auto size = static_cast<std::size_t>(file.tellg());
-  const std::size_t from = size > bytes ? size - bytes : 0;
+  const std::size_t from = std::max<std::size_t>(size > bytes ? size - bytes : 0, begin);
+  if (from >= size) return "";
   std::string text(size - from, '\0');
   file.seekg(static_cast<std::streamoff>(from));
   file.read(text.data(), static_cast<std::streamsize>(text.size()));
@@ -141,8 +143,13 @@ void ChildProcess::signal(int number) {
   if (id_ > 0 && !poll()) kill(id_, number);
 }
 
-std::vector<std::string> last_lines(const std::string& path, std::size_t lines_max) {
-  const std::string text = read_tail(path, kTailBytes);
+std::uint64_t size_of(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 ? static_cast<std::uint64_t>(facts.st_size) : 0;
+}
+
+std::vector<std::string> last_lines(const std::string& path, std::size_t lines_max, std::uint64_t from) {
+  const std::string text = read_tail(path, kTailBytes, from);
   std::vector<std::string> lines;
   std::size_t begin = 0;
   while (begin < text.size()) {
@@ -155,9 +162,8 @@ std::vector<std::string> last_lines(const std::string& path, std::size_t lines_m
 }
 
 void bound_log(const std::string& path, std::size_t bytes_max) {
-  struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0 || static_cast<std::size_t>(facts.st_size) <= bytes_max) return;
-  std::ofstream(path + ".1", std::ios::binary | std::ios::trunc) << read_tail(path, kKeptLogBytes);
+  if (size_of(path) <= bytes_max) return;
+  std::ofstream(path + ".1", std::ios::binary | std::ios::trunc) << read_tail(path, kKeptLogBytes, 0);
   // The child appends, so it goes on at the new end.
   [[maybe_unused]] const int done = truncate(path.c_str(), 0);
 }

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <csignal>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,8 +50,9 @@ class ChildProcess {
   std::optional<Ending> ending_;
 };
 
-/// The newest `lines_max` lines of a file, from its last 8 KiB.
-std::vector<std::string> last_lines(const std::string& path, std::size_t lines_max);
+/// The newest `lines_max` lines of a file, from its last 8 KiB and from byte `from` on.
+std::vector<std::string> last_lines(const std::string& path, std::size_t lines_max, std::uint64_t from = 0);
+std::uint64_t size_of(const std::string& path);  ///< 0 where there is none
 /// Where the log is longer than `bytes_max`, keeps its last part in "<path>.1" and empties it.
 void bound_log(const std::string& path, std::size_t bytes_max);
 

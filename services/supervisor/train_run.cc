@@ -73,6 +73,7 @@ Status TrainRun::launch(Slot& slot) {
   options.environment = child_environment();
   options.log_file = slot.log_file;
   options.death_signal = slot.role == Role::aggregator ? SIGTERM : SIGKILL;  // the aggregator still saves what it has
+  slot.log_begin = size_of(slot.log_file);
   auto child = ChildProcess::start(options);
   if (!child.ok()) return child.error();
   slot.child.emplace(std::move(*child));
@@ -135,7 +136,7 @@ Status TrainRun::start_others() {
 
 std::string TrainRun::tail_of(const Slot& slot) const {
   std::string out;
-  for (const auto& line : last_lines(slot.log_file, kTailLines)) out += "\n    " + line;
+  for (const auto& line : last_lines(slot.log_file, kTailLines, slot.log_begin)) out += "\n    " + line;
   return out;
 }
 
@@ -165,7 +166,7 @@ void TrainRun::bury(Slot& slot, const Ending& ending) {
   const double pause = std::min(limits_.restart_max_seconds, limits_.restart_first_seconds * static_cast<double>(1U << (slot.quick_deaths - 1)));
   slot.restart_at = now + pause;
   log_line(Severity::warning, cause + "; it is replaced in " + show_seconds(pause), {{"log", slot.log_file}});
-  for (const auto& line : last_lines(slot.log_file, kTailLines)) log_line(Severity::warning, "  " + line);
+  for (const auto& line : last_lines(slot.log_file, kTailLines, slot.log_begin)) log_line(Severity::warning, "  " + line);
 }
 
 void TrainRun::watch(Slot& slot) {
@@ -196,7 +197,10 @@ void TrainRun::bound_logs() {
   const double now = now_seconds();
   if (now - logs_bounded_ < 10) return;
   logs_bounded_ = now;
-  for (const auto& slot : slots_) bound_log(slot.log_file, limits_.log_bytes_max);
+  for (auto& slot : slots_) {
+    bound_log(slot.log_file, limits_.log_bytes_max);
+    slot.log_begin = std::min(slot.log_begin, size_of(slot.log_file));
+  }
 }
 
 /// The aggregator has ended, or must: the others leave by themselves, then by SIGTERM, then by SIGKILL.

@@ -52,6 +52,7 @@ class TrainRun {
     std::string log_file;
     std::optional<ChildProcess> child;
     double started = 0;
+    std::uint64_t log_begin = 0;  ///< where this child's part of the log begins
     double restart_at = 0;
     unsigned quick_deaths = 0;
     bool left = false;       ///< with code 0, perhaps because the run is over
