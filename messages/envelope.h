@@ -25,10 +25,13 @@ struct Envelope {
 /// Little-endian: "HGLS", protocol u16, type u8, traffic u8, role u8, 3 zero bytes, index u32, sequence u64, body bytes u32,
 /// checksum u32 of the 28 bytes before it. The body's own blobs carry checksums of their own.
 inline constexpr std::size_t kHeaderBytes = 32;
+/// The header's `protocol`: it rises only when this layout changes, so that the Hello of a build with other message versions can
+/// be read, and refused by name.
+inline constexpr std::uint16_t kHeaderProtocol = 1;
 
 Bytes encode_header(const Envelope& envelope);
-/// Everything but `body` and `source_address`. Errors: malformed (size, magic, checksum, role, traffic, padding), unsupported
-/// (protocol; an unknown type is for the receiver to count). `body_bytes` must equal what the header says.
+/// Everything but `body` and `source_address`. Errors: malformed (size, magic, checksum, role, traffic, padding, `body_bytes` other
+/// than the header says), over_limit (body), unsupported (protocol; an unknown type is for the receiver to count).
 Result<Envelope> decode_header(std::span<const std::byte> header, std::size_t body_bytes);
 
 }  // namespace hourglass

@@ -6,15 +6,16 @@
 //   v.number(x, low, high)     integer in [low, high]            v.number(x)     any value of the type
 //   v.flag(b)                  bool
 //   v.choice(e, last)          enum with values 0..last          v.choice(e, first, last)
-//   v.real(f)                  finite float or double
+//   v.real(f)                  finite; a float as float32, a double as float64
 //   v.text(s, bytes_max)       UTF-8 string, no control characters but \n and \t
-//   v.packed(vec, count_max)   vector of trivially copyable numbers as little-endian bin
+//   v.packed(vec, count_max)   vector of trivially copyable numbers as little-endian bin; reals are finite
 //   v.blob(bytes, bytes_max)   Bytes as bin
 //   v.items(vec, count_max)    vector of structs with fields() of their own
 //   v.group(s)                 one nested struct with fields()
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 
 namespace hourglass {
 

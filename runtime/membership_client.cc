@@ -139,6 +139,8 @@ void MembershipClient::report(Context& context, bool last) {
 }
 
 void MembershipClient::leave(Context& context, ExitCode code, const std::string& reason) {
+  if (left_) return;
+  left_ = true;
   report(context, true);
   if (joined()) (void)context.send(kAggregator, Goodbye{reason});
   context.exit(code, reason);

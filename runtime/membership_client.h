@@ -61,6 +61,7 @@ class MembershipClient {
   Instant started_{};
   Instant last_heard_{};
   Duration hello_pause_{};
+  bool left_ = false;
 };
 
 }  // namespace hourglass

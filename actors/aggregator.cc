@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/aggregator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <limits>
+#include <optional>
+
+#include "actors/aggregator/group_server.h"
+#include "actors/aggregator/member_table.h"
+#include "actors/aggregator/run_report.h"
+#include "actors/job_model.h"
+#include "learning/nn/safetensors.h"
+
+namespace hourglass {
+namespace {
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kTickTimer = 1;
+constexpr std::uint32_t kSecondTimer = 2;
+constexpr Duration kTick = 100ms;
+constexpr Duration kRosterRepeat = 5s;
+constexpr Duration kWaitingLog = 5s;
+constexpr Duration kReplaceSilentAfter = 3s;   ///< a newcomer takes the place of a member silent for so long
+constexpr Duration kCollectRepeat = 5s;
+constexpr Duration kFarewellMax = 5s;          ///< for members to say goodbye at the end
+constexpr Duration kRateWindow = 5s;
+constexpr std::size_t kHistoryMax = 10000;
+constexpr std::string_view kModelFile = "model.safetensors";
+
+class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, PhaseReached, Goodbye, DataProgress, EvaluationResult, GradientPush,
+                                        ParameterRequest, SnapshotChunk, MetricReport> {
+ public:
+  Aggregator(AggregatorOptions options, ProcessIdentity identity) : options_(std::move(options)), identity_(std::move(identity)) {}
+
+  void start(Context& context) override {
+    auto model = make_job_model(options_.job);
+    if (!model.ok()) return context.exit(ExitCode::config, model.error().text);
+    model_ = std::move(*model);
+    for (const Group group : {Group::conv, Group::fc}) {
+      if (group == Group::fc && !cut()) break;
+      const bool owned_elsewhere = group == Group::fc && fc_alone();
+      auto downlink = compress::ErrorFeedback::make(owned_elsewhere ? "dense" : job().downlink, model_->segments(group), model_->initial(group).size());
+      if (!downlink.ok()) return context.exit(ExitCode::config, downlink.error().text);
+      params::StalenessBound bound;
+      if (job().staleness != kUnlimited && !owned_elsewhere) bound.slack = static_cast<std::uint64_t>(job().staleness);
+      (group == Group::conv ? conv_ : fc_)
+          .emplace(group, params::ParameterStore(model_->initial(group), std::move(*downlink)), bound, options_.run, options_.generation);
+    }
+    started_ = roster_sent_ = waiting_logged_ = context.now();
+    context.wake_after(kTick, kTickTimer);
+    context.wake_after(1s, kSecondTimer);
+  }
+
+  void wake(Context& context, std::uint32_t timer) override {
+    if (timer == kTickTimer) {
+      context.wake_after(kTick, kTickTimer);
+      conv_->tick(context);
+      if (fc_) fc_->tick(context);
+      advance(context);
+    } else if (timer == kSecondTimer) {
+      context.wake_after(1s, kSecondTimer);
+      remove_the_dead(context);
+      if (context.now() - roster_sent_ >= kRosterRepeat) send_roster(context);
+      update_rates(context);
+      report(context);
+    }
+  }
+
+  /// Saves what there is: the FC state is fetched if its owner still answers.
+  void stop(Context& context) override {
+    if (phase_ == Phase::finished) return;
+    stopped_ = true;
+    finish(context);
+  }
+
+  void on(Context& context, ActorId from, Hello&& message) {
+    if (MemberTable::Row* row = members_.find(from)) {
+      if (row->incarnation == message.incarnation) return welcome(context, *row);
+      return refuse(context, from, Refusal::duplicate, "actor " + to_string(from) + " is held by a live process at " + row->member.endpoint);
+    }
+    if (message.protocol_max < kProtocolMin || message.protocol_min > kProtocolMax) {
+      const std::string text = "protocol mismatch: this process speaks " + std::to_string(message.protocol_min) + ".." +
+                               std::to_string(message.protocol_max) + " (" + message.build + "), the aggregator " + std::to_string(kProtocolMin) +
+                               ".." + std::to_string(kProtocolMax) + " (" + identity_.build + "); update the older one";
+      return refuse(context, from, Refusal::protocol, text);
+    }
+    if (phase_ == Phase::finished) return refuse(context, from, Refusal::run_over, "this run has ended");
+    if (!make_room(context, from, message)) return;
+    const std::string host = !message.host.empty() ? message.host : source_address();
+    const bool bracket = host.find(':') != std::string::npos;
+    const std::string endpoint =
+        message.port == 0 || host.empty() ? "" : "tcp://" + (bracket ? "[" + host + "]" : host) + ":" + std::to_string(message.port);
+    auto row = members_.add(from, message, endpoint, context.now());
+    if (!row.ok()) return refuse(context, from, Refusal::role_full, row.error().text);
+    context.log(Severity::info, "member joined",
+                {{"peer", to_string(from)}, {"number", std::to_string((*row)->member.number)}, {"host", message.name}, {"endpoint", endpoint}});
+    if (from.role == Role::conv_worker) conv_->join(from);
+    if (from.role == Role::fc_worker && fc_) fc_->join(from);
+    welcome(context, **row);
+    if (from.role == Role::data_loader && progress_.samples_done > 0) (void)context.send(from, progress_);
+    roster_changed(context);
+    (void)context.send(from, RunPhase{options_.generation, phase_});
+    advance(context);
+  }
+
+  void on(Context& context, ActorId from, Heartbeat&& message) {
+    MemberTable::Row* row = members_.find(from);
+    if (row == nullptr) return refuse(context, from, Refusal::unknown_member, "unknown member; say hello");
+    row->last_seen = context.now();
+    row->progress_age_ms = message.progress_age_ms;
+    (void)context.send(from, HeartbeatReply{options_.generation});
+  }
+
+  void on(Context& context, ActorId from, Activity&& message) {
+    MemberTable::Row* row = members_.find(from);
+    if (row == nullptr || message.generation != options_.generation || message.sequence < row->activity_sequence) return;
+    row->activity_sequence = message.sequence;
+    if (row->member.active == message.active) return;
+    row->member.active = message.active;
+    if (from.role == Role::conv_worker) conv_->set_active(context, from, message.active);
+    if (from.role == Role::fc_worker && fc_) fc_->set_active(context, from, message.active);
+    roster_changed(context);
+  }
+
+  void on(Context& context, ActorId from, PhaseReached&& message) {
+    if (message.generation != options_.generation || message.phase != phase_ || members_.find(from) == nullptr) return;
+    reached_[from] = message.version;
+    advance(context);
+  }
+
+  void on(Context& context, ActorId from, Goodbye&& message) {
+    if (members_.find(from) == nullptr) return;
+    context.log(Severity::info, "member left", {{"peer", to_string(from)}, {"reason", message.reason}});
+    remove(context, from);
+    advance(context);
+  }
+
+  void on(Context& context, ActorId from, DataProgress&& message) {
+    if (from.role != Role::data_loader || members_.find(from) == nullptr) return;
+    if (message.samples_done < progress_.samples_done) return;  // a new loader that has not yet heard where the old one stopped
+    progress_ = message;
+    advance(context);
+  }
+
+  void on(Context& context, ActorId from, EvaluationResult&& message) {
+    if (members_.find(from) == nullptr || message.count == 0) return;
+    if (message.final_parameters ? final_evaluated_ : (message.number <= newest_evaluation_ || phase_ >= Phase::evaluating)) return;
+    newest_evaluation_ = std::max(newest_evaluation_, message.number);
+    if (history_.size() >= kHistoryMax) history_.erase(history_.begin() + 1);
+    HistoryRow row;
+    row.seconds = training_seconds(context);
+    row.samples = message.samples_done;
+    row.bytes = static_cast<std::uint64_t>(total_socket_bytes(facts(context)));
+    row.loss = message.loss_sum / static_cast<double>(message.count);
+    row.accuracy = static_cast<double>(message.hits) / static_cast<double>(message.count);
+    history_.push_back(row);
+    context.log(Severity::info, "evaluated", {{"samples", std::to_string(row.samples)}, {"loss", std::to_string(row.loss)},
+                                              {"accuracy", std::to_string(row.accuracy)}});
+    if (message.final_parameters) {
+      final_evaluated_ = true;
+    } else {
+      collect(context);  // the FC worker's state, so that its death costs at most what came after
+    }
+    report(context);
+    advance(context);
+  }
+
+  void on(Context& context, ActorId from, GradientPush&& message) {
+    if (members_.find(from) == nullptr) return refuse(context, from, Refusal::unknown_member, "unknown member; say hello");
+    GroupServer* group = message.group == Group::conv ? &*conv_ : (fc_ && !fc_alone() ? &*fc_ : nullptr);
+    if (group == nullptr || (message.group == Group::conv) != (from.role == Role::conv_worker)) {
+      return context.count("pushes_of_strangers", 1);
+    }
+    group->on(context, from, std::move(message));
+    advance(context);
+  }
+
+  void on(Context& context, ActorId from, ParameterRequest&& message) {
+    if (members_.find(from) == nullptr) return refuse(context, from, Refusal::unknown_member, "unknown member; say hello");
+    if (message.group == Group::conv && from.role == Role::conv_worker) conv_->on(context, from, message);
+    if (message.group == Group::fc && from.role == Role::fc_worker && fc_) fc_->on(context, from, message);
+  }
+
+  /// State of the only FC worker.
+  void on(Context& context, ActorId from, SnapshotChunk&& message) {
+    if (!fc_alone() || from.role != Role::fc_worker || members_.find(from) == nullptr || message.generation != options_.generation ||
+        message.group != Group::fc) {
+      return;
+    }
+    const std::size_t count = message.values.size() / sizeof(float);
+    if (message.total != fc_->store().size() || message.offset + count > message.total || message.version < fc_->store().version()) return;
+    if (message.offset == 0) {
+      collecting_version_ = message.version;
+      collected_.clear();
+    }
+    if (message.version != collecting_version_ || message.offset != collected_.size()) return;  // a piece was lost: collect() asks again
+    const auto values = from_bytes<float>(message.values);
+    if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) {
+      return context.log(Severity::error, "the FC worker's state is not finite; the last good one is kept", {});
+    }
+    collected_.insert(collected_.end(), values.begin(), values.end());
+    if (collected_.size() < message.total) return;
+    fc_->store().replace(std::move(collected_), message.version);
+    collected_.clear();
+    fc_collected_ = true;
+    if (phase_ < Phase::collecting) save_model(context);
+    advance(context);
+  }
+
+  void on(Context&, ActorId from, MetricReport&& message) { members_.take(from, message); }
+
+ private:
+  [[nodiscard]] const Job& job() const { return options_.job; }
+  [[nodiscard]] bool cut() const { return job().fc_workers > 0; }
+  [[nodiscard]] bool fc_alone() const { return job().fc_workers == 1; }
+
+  void refuse(Context& context, ActorId to, Refusal code, const std::string& text) {
+    context.count("refused", 1);
+    if (code != Refusal::unknown_member) context.log(Severity::warning, "refused", {{"peer", to_string(to)}, {"cause", text}});
+    (void)context.send(to, Refuse{code, text});
+  }
+
+  void welcome(Context& context, const MemberTable::Row& row) {
+    Welcome message;
+    message.protocol = kProtocolMax;
+    message.run = options_.run;
+    message.generation = options_.generation;
+    message.number = row.member.number;
+    message.model_hash = model_->hash;
+    message.job = job();
+    (void)context.send(row.member.id, message);  // lost: Hello is repeated
+  }
+
+  /// Is there a place for one more of this role? A member that has fallen silent makes room.
+  bool make_room(Context& context, ActorId from, const Hello& hello) {
+    const std::size_t places = from.role == Role::data_loader ? 1
+                               : from.role == Role::fc_worker ? job().fc_workers
+                               : from.role == Role::monitor   ? 8
+                               : from.role == Role::aggregator ? 0
+                                                               : MemberTable::kMembersMax;
+    if (members_.count(from.role) < places) return true;
+    const auto silent = members_.silent(from.role, context.now() - kReplaceSilentAfter);
+    if (silent && places > 0) {
+      context.log(Severity::warning, "a silent member makes room for a new one", {{"peer", to_string(*silent)}, {"new", to_string(from)}});
+      remove(context, *silent);
+      return true;
+    }
+    std::string text = "this job has its " + std::to_string(places) + " " + std::string(name_of(from.role)) + "(s) already";
+    for (const ActorId id : members_.ids(from.role)) text += "; " + members_.find(id)->member.name + " at " + members_.find(id)->member.endpoint;
+    if (from.role == Role::fc_worker) text += "; set cluster.fc_workers to have more";
+    refuse(context, from, from.role == Role::aggregator ? Refusal::bad_request : Refusal::role_full, text + " (" + hello.name + " waits)");
+    return false;
+  }
+
+  void remove(Context& context, ActorId id) {
+    members_.remove(id, context.now());
+    reached_.erase(id);
+    if (id.role == Role::conv_worker) conv_->leave(context, id);
+    if (id.role == Role::fc_worker && fc_) fc_->leave(context, id);
+    roster_changed(context);
+  }
+
+  void remove_the_dead(Context& context) {
+    const Instant limit = context.now() - from_seconds(job().dead_after_seconds);
+    std::vector<ActorId> dead;
+    for (const auto& [id, row] : members_.rows()) {
+      if (row.last_seen < limit) dead.push_back(id);
+    }
+    for (const ActorId id : dead) {
+      context.log(Severity::warning, "member lost: no heartbeat", {{"peer", to_string(id)}, {"seconds", std::to_string(job().dead_after_seconds)}});
+      context.count("members_lost", 1);
+      remove(context, id);
+    }
+    if (!dead.empty()) advance(context);
+  }
+
+  void roster_changed(Context& context) {
+    ++roster_revision_;
+    send_roster(context);
+  }
+
+  void send_roster(Context& context) {
+    roster_sent_ = context.now();
+    const Parcel parcel = pack(members_.roster(options_.generation, roster_revision_));
+    const Parcel phase = pack(RunPhase{options_.generation, phase_});
+    for (const auto& [id, row] : members_.rows()) {
+      (void)context.post(id, parcel);
+      (void)context.post(id, phase);
+    }
+  }
+
+  void enter(Context& context, Phase phase) {
+    phase_ = phase;
+    phase_since_ = context.now();
+    reached_.clear();
+    context.log(Severity::info, "phase", {{"phase", std::string(name_of(phase))}});
+    const Parcel parcel = pack(RunPhase{options_.generation, phase});
+    for (const auto& [id, row] : members_.rows()) (void)context.post(id, parcel);
+    report(context);
+  }
+
+  /// Goes on to the next phase as soon as the present one has what it needs.
+  void advance(Context& context) {
+    switch (phase_) {
+      case Phase::waiting:
+        if (everybody_joined(context)) {
+          send_roster(context);
+          training_began_ = context.now();
+          enter(context, Phase::training);
+        }
+        return;
+      case Phase::training:
+        if (progress_.finished) {
+          training_ended_ = context.now();
+          enter(context, Phase::flushing);
+        }
+        return;
+      case Phase::flushing:
+        if (flushed(context)) enter(context, Phase::evaluating);
+        return;
+      case Phase::evaluating:
+        if (!final_evaluated_) return;
+        enter(context, Phase::collecting);
+        fc_collected_ = !fc_alone();
+        collect(context);
+        return;
+      case Phase::collecting:
+        if (fc_collected_) return finish(context);
+        if (members_.count(Role::fc_worker) == 0 && context.now() - phase_since_ > from_seconds(job().dead_after_seconds)) {
+          context.log(Severity::error, "the FC worker was lost with its last steps; its last collected state is saved", {});
+          return finish(context);
+        }
+        if (context.now() - collect_asked_ > kCollectRepeat) collect(context);
+        return;
+      case Phase::finished: return farewell(context);
+    }
+  }
+
+  bool everybody_joined(Context& context) {
+    const std::size_t conv = members_.count(Role::conv_worker), fc = members_.count(Role::fc_worker);
+    const bool loader = members_.count(Role::data_loader) > 0 && progress_.samples_total > 0;
+    if (loader && conv >= job().conv_workers && fc >= job().fc_workers) return true;
+    message_.clear();
+    if (!loader) message_ += "data-loader";
+    if (conv < job().conv_workers) {
+      message_ += (message_.empty() ? "" : ", ") + std::string("conv-worker ") + std::to_string(conv + 1) + " of " + std::to_string(job().conv_workers);
+    }
+    if (fc < job().fc_workers) {
+      message_ += (message_.empty() ? "" : ", ") + std::string("fc-worker ") + std::to_string(fc + 1) + " of " + std::to_string(job().fc_workers);
+    }
+    message_ = "waiting for " + message_;
+    const bool enough = loader && conv > 0 && (!cut() || fc > 0);
+    if (enough && context.now() - started_ > from_seconds(job().start_timeout_seconds)) {
+      context.log(Severity::warning, "starting with fewer workers than asked for", {{"missing", message_}});
+      return true;
+    }
+    if (context.now() - waiting_logged_ >= kWaitingLog) {
+      waiting_logged_ = context.now();
+      context.log(Severity::info, message_, {});
+    }
+    return false;
+  }
+
+  /// Every worker has pushed what it held, and has taken the final values.
+  bool flushed(Context& context) {
+    message_ = "waiting for workers to flush";
+    if (members_.count(Role::conv_worker) == 0) return false;
+    bool all = true;
+    for (GroupServer* group : {&*conv_, fc_ && !fc_alone() ? &*fc_ : nullptr}) {
+      if (group == nullptr) continue;
+      std::optional<std::uint64_t>& final_version = group == &*conv_ ? final_conv_ : final_fc_;
+      if (!group->everybody_flushed()) return false;
+      if (final_version != group->store().version()) {
+        final_version = group->store().version();
+        group->publish_final(context);
+      }
+      for (const ActorId id : members_.ids(group == &*conv_ ? Role::conv_worker : Role::fc_worker)) {
+        const auto reached = reached_.find(id);
+        all = all && reached != reached_.end() && reached->second == *final_version;
+      }
+    }
+    message_.clear();
+    return all;
+  }
+
+  void collect(Context& context) {
+    collect_asked_ = context.now();
+    if (!fc_alone()) return save_model(context);
+    for (const ActorId id : members_.ids(Role::fc_worker)) (void)context.send(id, ParameterRequest{options_.generation, Group::fc, false, 0});
+  }
+
+  void finish(Context& context) {
+    enter(context, Phase::finished);
+    farewell(context);
+  }
+
+  /// Leaves when everybody has: their last reports complete the books.
+  void farewell(Context& context) {
+    if (left_ || (!members_.rows().empty() && context.now() - phase_since_ < kFarewellMax)) return;
+    left_ = true;
+    const bool saved = save_model(context);
+    const std::string result = result_json(facts(context), stopped_ ? "stopped" : "finished", std::string(kModelFile));
+    const Status written = context.storage().write("result.json", as_span(result));
+    write_status(context);
+    if (!saved || !written.ok()) return context.exit(ExitCode::io, "the run could not be saved: " + (written.ok() ? save_error_ : written.error().text));
+    context.exit(ExitCode::ok, stopped_ ? "stopped; the run is saved" : "finished; the run is saved");
+  }
+
+  bool save_model(Context& context) {
+    std::map<std::string, std::string> metadata = {{"model", job().model}, {"dataset", job().dataset}, {"format", "pt"},
+                                                   {"conv_version", std::to_string(conv_->store().version())}};
+    if (fc_) metadata["fc_version"] = std::to_string(fc_->store().version());
+    const std::span<const float> fc = fc_ ? fc_->store().exact() : std::span<const float>();
+    const Bytes bytes = nn::model_to_safetensors(model_->model, conv_->store().exact(), fc, metadata);
+    const Status status = context.storage().write(kModelFile, bytes);
+    if (status.ok()) return true;
+    save_error_ = status.error().text;
+    context.count("save_failures", 1);
+    context.log(Severity::error, "the model could not be saved; training goes on", {{"cause", save_error_}});
+    return false;
+  }
+
+  [[nodiscard]] double training_seconds(Context& context) const {
+    if (!training_began_) return 0;
+    return seconds((training_ended_ ? *training_ended_ : context.now()) - *training_began_);
+  }
+
+  void update_rates(Context& context) {
+    const double bytes = total_socket_bytes(facts(context));
+    rates_.push_back({context.now(), progress_.samples_done, bytes});
+    while (rates_.size() > 2 && context.now() - rates_[1].at >= kRateWindow) rates_.pop_front();
+    const double span = seconds(rates_.back().at - rates_.front().at);
+    if (span <= 0) return;
+    samples_per_second_ = static_cast<double>(rates_.back().samples - rates_.front().samples) / span;
+    bytes_per_second_ = std::max(0.0, rates_.back().bytes - rates_.front().bytes) / span;
+  }
+
+  [[nodiscard]] GroupStatus status_of(const GroupServer& group, std::uint64_t version) const {
+    GroupStatus out;
+    out.version = version;
+    out.received = group.ledger().received;
+    out.by_verdict = group.ledger().by_verdict;
+    out.duplicates = group.ledger().duplicates;
+    out.staleness_max = group.ledger().staleness_max;
+    out.staleness_mean = group.ledger().staleness_mean();
+    return out;
+  }
+
+  [[nodiscard]] std::uint64_t fc_version() const {
+    if (!fc_) return 0;
+    if (!fc_alone()) return fc_->store().version();
+    return std::max(fc_->store().version(), static_cast<std::uint64_t>(members_.total(Role::fc_worker, "version")));
+  }
+
+  [[nodiscard]] RunFacts facts(Context& context) const {
+    RunFacts facts;
+    facts.job = &options_.job;
+    facts.members = &members_;
+    facts.own_metrics = &context.metrics();
+    facts.conv = &*conv_;
+    facts.fc = fc_ ? &*fc_ : nullptr;
+    facts.fc_version = fc_version();
+    facts.bytes_per_second = bytes_per_second_;
+    facts.message = message_;
+    RunStatus& s = facts.status;
+    s.run = options_.run;
+    s.generation = options_.generation;
+    s.phase = phase_;
+    s.model = job().model;
+    s.dataset = job().dataset;
+    s.epoch = progress_.epoch;
+    s.epochs = job().epochs;
+    s.samples_done = progress_.samples_done;
+    s.samples_total = progress_.samples_total;
+    s.samples_repeated = progress_.samples_repeated;
+    s.seconds = training_seconds(context);
+    s.samples_per_second = samples_per_second_;
+    s.loss = progress_.loss;
+    s.progress = progress_.samples_total == 0 ? 0 : static_cast<double>(progress_.samples_done) / static_cast<double>(progress_.samples_total);
+    s.staleness_bound = job().staleness;
+    s.groups.push_back(status_of(*conv_, conv_->store().version()));
+    if (fc_) s.groups.push_back(status_of(*fc_, fc_version()));
+    s.history = history_;
+    return facts;
+  }
+
+  void write_status(Context& context) { (void)context.storage().write("status.json", as_span(status_json(facts(context)))); }
+
+  void report(Context& context) {
+    write_status(context);
+    const auto monitors = members_.ids(Role::monitor);
+    if (monitors.empty()) return;
+    RunStatus status = facts(context).status;
+    status.members = members_.departed();
+    for (const auto& [id, row] : members_.rows()) {
+      if (status.members.size() >= limits::kMembers) status.members.erase(status.members.begin());
+      const GroupServer* group = id.role == Role::conv_worker ? &*conv_ : (id.role == Role::fc_worker && fc_ ? &*fc_ : nullptr);
+      MemberStatus member;
+      member.id = id;
+      member.number = row.member.number;
+      member.name = row.member.name;
+      member.endpoint = row.member.endpoint;
+      member.active = row.member.active;
+      member.clock = group == nullptr ? 0 : group->clocks().pushed(id);
+      member.version = group == nullptr ? 0 : group->version_sent(id);
+      member.last_seen_seconds = seconds(context.now() - row.last_seen);
+      member.progress_age_ms = row.progress_age_ms;
+      status.members.push_back(std::move(member));
+    }
+    MetricReport own;
+    own.sequence = ++reports_;
+    own.uptime_seconds = seconds(context.now() - started_);
+    for (const auto& [name, value] : context.metrics()) {
+      if (own.values.size() < limits::kMetrics && std::isfinite(value)) own.values.push_back({name, value});
+    }
+    const Parcel status_parcel = pack(status), own_parcel = pack(own);
+    for (const ActorId id : monitors) {
+      (void)context.post(id, status_parcel);
+      (void)context.post(id, own_parcel);
+    }
+  }
+
+  struct RatePoint {
+    Instant at{};
+    std::uint64_t samples = 0;
+    double bytes = 0;
+  };
+
+  AggregatorOptions options_;
+  ProcessIdentity identity_;
+  std::optional<JobModel> model_;
+  std::optional<GroupServer> conv_, fc_;
+  MemberTable members_;
+  std::uint64_t roster_revision_ = 0;
+  Phase phase_ = Phase::waiting;
+  Instant started_{}, phase_since_{}, roster_sent_{}, waiting_logged_{}, collect_asked_{};
+  std::optional<Instant> training_began_, training_ended_;
+  std::map<ActorId, std::uint64_t> reached_;
+  std::optional<std::uint64_t> final_conv_, final_fc_;
+  DataProgress progress_;
+  std::vector<HistoryRow> history_;
+  std::uint32_t newest_evaluation_ = 0;
+  bool final_evaluated_ = false;
+  std::vector<float> collected_;
+  std::uint64_t collecting_version_ = 0;
+  bool fc_collected_ = false;
+  bool stopped_ = false;
+  bool left_ = false;
+  std::string message_, save_error_;
+  std::deque<RatePoint> rates_;
+  double samples_per_second_ = 0, bytes_per_second_ = 0;
+  std::uint64_t reports_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Actor> make_aggregator(AggregatorOptions options, ProcessIdentity identity) {
+  return std::make_unique<Aggregator>(std::move(options), std::move(identity));
+}
+
+}  // namespace hourglass

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/aggregator/member_table.h"
+
+#include <algorithm>
+#include <set>
+
+namespace hourglass {
+
+Result<MemberTable::Row*> MemberTable::add(ActorId id, const Hello& hello, const std::string& endpoint, Instant now) {
+  if (rows_.size() >= kMembersMax) return {Errc::over_limit, "this run has its " + std::to_string(kMembersMax) + " members already"};
+  std::set<std::uint32_t> taken;
+  for (const auto& [other, row] : rows_) {
+    if (other.role == id.role) taken.insert(row.member.number);
+  }
+  std::uint32_t number = 0;
+  while (taken.contains(number)) ++number;
+  Row row;
+  row.member = {id, number, hello.name, endpoint, true};
+  row.incarnation = hello.incarnation;
+  row.joined = row.last_seen = now;
+  return &rows_.insert_or_assign(id, std::move(row)).first->second;
+}
+
+void MemberTable::remove(ActorId id, Instant now) {
+  const auto found = rows_.find(id);
+  if (found == rows_.end()) return;
+  const Row& row = found->second;
+  MemberStatus status;
+  status.id = id;
+  status.number = row.member.number;
+  status.name = row.member.name;
+  status.endpoint = row.member.endpoint;
+  status.gone = true;
+  status.last_seen_seconds = seconds(now - row.last_seen);
+  departed_.push_back(std::move(status));
+  if (departed_.size() > kDepartedKept) departed_.erase(departed_.begin());
+  for (const auto& [name, value] : row.metrics) left_behind_[id.role][name] += value;
+  if (late_.size() >= kDepartedKept) late_.erase(late_.begin());
+  late_[id] = row.metrics;
+  rows_.erase(found);
+}
+
+MemberTable::Row* MemberTable::find(ActorId id) {
+  const auto found = rows_.find(id);
+  return found == rows_.end() ? nullptr : &found->second;
+}
+
+std::size_t MemberTable::count(Role role) const {
+  return static_cast<std::size_t>(std::count_if(rows_.begin(), rows_.end(), [&](const auto& row) { return row.first.role == role; }));
+}
+
+std::optional<ActorId> MemberTable::silent(Role role, Instant before) const {
+  for (const auto& [id, row] : rows_) {
+    if (id.role == role && row.last_seen < before) return id;
+  }
+  return std::nullopt;
+}
+
+std::vector<ActorId> MemberTable::ids(Role role) const {
+  std::vector<ActorId> out;
+  for (const auto& [id, row] : rows_) {
+    if (id.role == role) out.push_back(id);
+  }
+  return out;
+}
+
+Roster MemberTable::roster(std::uint32_t generation, std::uint64_t revision) const {
+  Roster out;
+  out.generation = generation;
+  out.revision = revision;
+  for (const auto& [id, row] : rows_) out.members.push_back(row.member);
+  return out;
+}
+
+void MemberTable::take(ActorId id, const MetricReport& report) {
+  std::map<std::string, double> values;
+  for (const MetricValue& value : report.values) values[value.name] = value.value;
+  if (Row* row = find(id)) {
+    row->metrics = std::move(values);
+    return;
+  }
+  const auto late = late_.find(id);  // its last words came after it was removed: they replace what was counted for it
+  if (late == late_.end()) return;
+  for (const auto& [name, value] : late->second) left_behind_[id.role][name] -= value;
+  for (const auto& [name, value] : values) left_behind_[id.role][name] += value;
+  late->second = std::move(values);
+}
+
+double MemberTable::total(Role role, const std::string& metric) const {
+  double sum = 0;
+  const auto value_in = [&](const std::map<std::string, double>& metrics) {
+    const auto found = metrics.find(metric);
+    return found == metrics.end() ? 0.0 : found->second;
+  };
+  const auto left = left_behind_.find(role);
+  if (left != left_behind_.end()) sum += value_in(left->second);
+  for (const auto& [id, row] : rows_) {
+    if (id.role == role) sum += value_in(row.metrics);
+  }
+  return sum;
+}
+
+}  // namespace hourglass

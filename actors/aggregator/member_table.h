@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who takes part: numbers, endpoints, signs of life, newest metrics.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "messages/all_messages.h"
+
+namespace hourglass {
+
+class MemberTable {
+ public:
+  static constexpr std::size_t kMembersMax = limits::kMembers;
+  static constexpr std::size_t kDepartedKept = 64;  ///< whose last metrics and status are remembered one by one
+
+  struct Row {
+    Member member;
+    std::uint64_t incarnation = 0;
+    Instant joined{};
+    Instant last_seen{};
+    std::uint64_t progress_age_ms = 0;
+    std::uint64_t activity_sequence = 0;
+    std::map<std::string, double> metrics;
+  };
+
+  /// Adds a member with the smallest free number of its role. Errors: over_limit.
+  Result<Row*> add(ActorId id, const Hello& hello, const std::string& endpoint, Instant now);
+  void remove(ActorId id, Instant now);
+  Row* find(ActorId id);
+  [[nodiscard]] const std::map<ActorId, Row>& rows() const { return rows_; }
+  [[nodiscard]] std::size_t count(Role role) const;
+  /// A member of this role that has been silent for so long, if any: a newcomer takes its place.
+  [[nodiscard]] std::optional<ActorId> silent(Role role, Instant before) const;
+  [[nodiscard]] std::vector<ActorId> ids(Role role) const;
+
+  [[nodiscard]] Roster roster(std::uint32_t generation, std::uint64_t revision) const;
+  void take(ActorId id, const MetricReport& report);
+  /// Sum of a metric over a role's members, those that have left included.
+  [[nodiscard]] double total(Role role, const std::string& metric) const;
+  [[nodiscard]] const std::vector<MemberStatus>& departed() const { return departed_; }
+
+ private:
+  std::map<ActorId, Row> rows_;
+  std::map<Role, std::map<std::string, double>> left_behind_;  ///< summed metrics of the departed
+  std::map<ActorId, std::map<std::string, double>> late_;      ///< the newest departed: what left_behind_ holds for each
+  std::vector<MemberStatus> departed_;
+};
+
+}  // namespace hourglass

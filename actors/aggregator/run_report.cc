@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/aggregator/run_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+namespace hourglass {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string run_name(std::uint64_t run) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(run));
+  return text;
+}
+
+double own(const RunFacts& facts, const std::string& metric) {
+  const auto found = facts.own_metrics->find(metric);
+  return found == facts.own_metrics->end() ? 0.0 : found->second;
+}
+
+double everywhere(const RunFacts& facts, const std::string& metric) {
+  double sum = own(facts, metric);
+  for (std::uint8_t role = 0; role < kRoles; ++role) sum += facts.members->total(static_cast<Role>(role), metric);
+  return sum;
+}
+
+Json history_of(const RunStatus& status) {
+  Json rows = Json::array();
+  for (const HistoryRow& row : status.history) {
+    rows.push_back({{"seconds", row.seconds}, {"samples", row.samples}, {"bytes", row.bytes}, {"loss", row.loss}, {"accuracy", row.accuracy}});
+  }
+  return rows;
+}
+
+Json newest(const RunStatus& status, double HistoryRow::*field) {
+  return status.history.empty() ? Json(nullptr) : Json(status.history.back().*field);
+}
+
+Json ledger_of(const RunFacts& facts) {
+  std::vector<std::uint64_t> verdicts(static_cast<std::size_t>(kLastVerdict) + 1);
+  std::uint64_t received = 0, duplicates = 0;
+  for (const GroupServer* group : {facts.conv, facts.fc}) {
+    if (group == nullptr) continue;
+    const Ledger& ledger = group->ledger();
+    received += ledger.received;
+    duplicates += ledger.duplicates;
+    for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] += ledger.by_verdict[i];
+  }
+  Json rejected = Json::object();
+  for (std::size_t i = 1; i < verdicts.size(); ++i) rejected[std::string(name_of(static_cast<Verdict>(i)))] = verdicts[i];
+  return {{"received", received}, {"applied", verdicts[0]}, {"rejected", rejected}, {"rolled_back", 0}, {"duplicates", duplicates}};
+}
+
+Json staleness_of(const RunFacts& facts) {
+  std::uint64_t most = 0, applied = 0;
+  double sum = 0;
+  for (const GroupServer* group : {facts.conv, facts.fc}) {
+    if (group == nullptr) continue;
+    most = std::max(most, group->ledger().staleness_max);
+    sum += group->ledger().staleness_sum;
+    applied += group->ledger().applied();
+  }
+  Json bound = facts.job->staleness == kUnlimited ? Json("unlimited") : Json(facts.job->staleness);
+  return {{"bound", bound}, {"max", most}, {"mean", applied == 0 ? 0.0 : sum / static_cast<double>(applied)}};
+}
+
+Json bytes_of(const RunFacts& facts) {
+  Json out = Json::object();
+  TrafficBytes total;
+  for (std::uint8_t i = 0; i < kTraffics; ++i) {
+    const TrafficBytes bytes = traffic_bytes(facts, static_cast<Traffic>(i));
+    out[std::string(name_of(static_cast<Traffic>(i)))] = {{"payload", static_cast<std::uint64_t>(bytes.payload)},
+                                                          {"socket", static_cast<std::uint64_t>(bytes.socket)}};
+    total.payload += bytes.payload;
+    total.socket += bytes.socket;
+  }
+  out["total"] = {{"payload", static_cast<std::uint64_t>(total.payload)}, {"socket", static_cast<std::uint64_t>(total.socket)}};
+  return out;
+}
+
+}  // namespace
+
+TrafficBytes traffic_bytes(const RunFacts& facts, Traffic traffic) {
+  const std::string stem = "sent." + std::string(name_of(traffic));
+  return {everywhere(facts, stem + ".payload"), everywhere(facts, stem + ".socket")};
+}
+
+double total_socket_bytes(const RunFacts& facts) {
+  double sum = 0;
+  for (std::uint8_t i = 0; i < kTraffics; ++i) sum += traffic_bytes(facts, static_cast<Traffic>(i)).socket;
+  return sum;
+}
+
+std::string status_json(const RunFacts& facts) {
+  const RunStatus& s = facts.status;
+  Json out = {{"phase", name_of(s.phase)},
+              {"run", run_name(s.run)},
+              {"generation", s.generation},
+              {"seconds", s.seconds},
+              {"epoch", s.epoch},
+              {"epochs", s.epochs},
+              {"samples_done", s.samples_done},
+              {"samples_total", s.samples_total},
+              {"samples_repeated", s.samples_repeated},
+              {"samples_per_s", s.samples_per_second},
+              {"loss", s.loss},
+              {"accuracy", newest(s, &HistoryRow::accuracy)},
+              {"bytes_total", static_cast<std::uint64_t>(total_socket_bytes(facts))},
+              {"bytes_per_s", facts.bytes_per_second},
+              {"conv_workers", facts.members->count(Role::conv_worker)},
+              {"conv_workers_wanted", facts.job->conv_workers},
+              {"fc_workers", facts.members->count(Role::fc_worker)},
+              {"message", facts.message},
+              {"history", history_of(s)}};
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string result_json(const RunFacts& facts, const std::string& outcome, const std::string& model_file) {
+  const RunStatus& s = facts.status;
+  Json cpu = Json::object();
+  for (std::uint8_t i = 0; i < kRoles; ++i) {
+    const Role role = static_cast<Role>(i);
+    const double seconds = role == Role::aggregator ? own(facts, "cpu_seconds") : facts.members->total(role, "cpu_seconds");
+    cpu[std::string(name_of(role))] = seconds;
+  }
+  Json versions = {{"conv", facts.conv->store().version()}};
+  if (facts.fc != nullptr) versions["fc"] = facts.fc_version;
+  Json out = {{"run", run_name(s.run)},
+              {"status", outcome},
+              {"seconds", s.seconds},
+              {"epochs", s.epochs},
+              {"samples", s.samples_done},
+              {"samples_repeated", s.samples_repeated},
+              {"samples_per_s", s.seconds > 0 ? static_cast<double>(s.samples_done) / s.seconds : 0.0},
+              {"accuracy", newest(s, &HistoryRow::accuracy)},
+              {"loss", newest(s, &HistoryRow::loss)},
+              {"history", history_of(s)},
+              {"conv_workers", facts.job->conv_workers},
+              {"fc_workers", facts.job->fc_workers},
+              {"versions", versions},
+              {"staleness", staleness_of(facts)},
+              {"ledger", ledger_of(facts)},
+              {"bytes", bytes_of(facts)},
+              {"cpu_seconds", cpu},
+              {"model", model_file}};
+  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace hourglass

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/conv_worker.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "actors/group_member.h"
+#include "actors/job_model.h"
+#include "actors/lease_book.h"
+#include "learning/compress/boundary.h"
+#include "learning/data/dataset.h"
+#include "learning/nn/loss.h"
+#include "learning/params/optimizer.h"
+#include "runtime/membership_client.h"
+
+namespace hourglass {
+namespace {
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kTickTimer = 1;
+constexpr std::uint32_t kPumpTimer = 2;
+constexpr Duration kTick = 500ms;
+constexpr Duration kActivationsRepeatAfter = 5s;
+constexpr Duration kLeaveWithin = 4s;  ///< of a requested stop: what is under way by then is given up
+
+/// A batch between its forward and its backward pass.
+struct UnderWay {
+  std::uint64_t lease = 0;
+  Mode mode = Mode::train;
+  std::uint32_t samples = 0;
+  double progress = 0;
+  std::uint64_t version = 0;                               ///< parameters of the forward pass
+  std::shared_ptr<const std::vector<float>> parameters;
+  std::unique_ptr<nn::Tape> tape;
+  std::vector<float> input;                                ///< the tape may refer to it
+  Parcel parcel;
+  ActorId fc;
+  Instant sent{};
+};
+
+class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, LeaseUpdate, Batch, ActivationGradients,
+                                        PushVerdict, ParameterUpdate, SnapshotChunk> {
+ public:
+  explicit ConvWorker(ProcessIdentity identity) : membership_(std::move(identity), {Role::data_loader, Role::fc_worker}) {}
+
+  void start(Context& context) override {
+    membership_.start(context);
+    context.wake_after(kTick, kTickTimer);
+  }
+
+  void wake(Context& context, std::uint32_t timer) override {
+    if (membership_.wake(context, timer)) return;
+    if (timer == kPumpTimer) return pump(context);
+    if (timer != kTickTimer) return;
+    context.wake_after(kTick, kTickTimer);
+    if (!group_) return leave_if_drained(context);
+    group_->tick(context);
+    repeat_activations(context);
+    tell_activity(context);
+    ask_for_data(context, true);
+    pump(context);
+    report_phase(context);
+    leave_if_drained(context);
+  }
+
+  void stop(Context& context) override {
+    leaving_since_ = context.now();
+    leaving_ = true;
+    leases_.give_back();
+    ask_for_data(context, true);
+    leave_if_drained(context);
+  }
+
+  void on(Context& context, ActorId, Welcome&& message) {
+    if (membership_.on(context, std::move(message))) begin(context);
+  }
+  void on(Context& context, ActorId, Refuse&& message) { membership_.on(context, message); }
+  void on(Context& context, ActorId, HeartbeatReply&& message) { membership_.on(context, message); }
+
+  void on(Context& context, ActorId, Roster&& message) {
+    if (!membership_.on(context, std::move(message))) return;
+    for (auto& [number, batch] : under_way_) {  // an FC worker that has left takes its unanswered batches with it
+      if (cut() && membership_.find(batch.fc) == nullptr) send_activations(context, batch);
+    }
+    ask_for_data(context, true);
+    pump(context);
+  }
+
+  void on(Context& context, ActorId, RunPhase&& message) {
+    if (!membership_.on(context, message)) return;
+    if (membership_.phase() == Phase::finished) return membership_.leave(context, ExitCode::ok, "the run is over");
+    ask_for_data(context, true);
+    pump(context);
+  }
+
+  void on(Context& context, ActorId, LeaseUpdate&& message) {
+    leases_.on(message);
+    run_dry(context);
+    ask_for_data(context, false);
+    pump(context);
+    leave_if_drained(context);
+  }
+
+  void on(Context& context, ActorId from, Batch&& message) {
+    if (!group_ || leaving_ || !fits(message)) {
+      context.count("batches_refused", 1);
+      return;
+    }
+    loader_ = from;
+    const Mode mode = message.mode;
+    if (!leases_.receive(std::move(message))) return;
+    if (mode == Mode::train) set_active(context, true);
+    pump(context);
+  }
+
+  void on(Context& context, ActorId, ActivationGradients&& message) {
+    const auto found = under_way_.find(message.batch);
+    if (found == under_way_.end()) {
+      context.count("gradients_unknown", 1);  // a repeat
+      return;
+    }
+    UnderWay& batch = found->second;
+    const LeaseResult result{batch.lease, batch.samples, message.loss_sum, message.hits};
+    if (batch.mode == Mode::train) {
+      boundary_.resize(std::size_t{batch.samples} * job_model_->model.conv->output().size());
+      if (message.tensor.rows != batch.samples || !compress::decode_boundary(message.tensor, boundary_).ok()) {
+        context.count("gradients_invalid", 1);
+        return;  // the repeat of its activations asks again
+      }
+      learn(context, batch, boundary_, result);
+    } else {
+      leases_.done(result);
+    }
+    under_way_.erase(found);
+    ask_for_data(context, false);
+    run_dry(context);
+    pump(context);
+  }
+
+  void on(Context& context, ActorId, PushVerdict&& message) {
+    if (!group_) return;
+    const auto settled = group_->on(context, message);
+    if (!settled) return;
+    leases_.settled(*settled);
+    ask_for_data(context, false);
+    run_dry(context);
+    leave_if_drained(context);
+    pump(context);
+  }
+
+  void on(Context& context, ActorId, ParameterUpdate&& message) {
+    if (group_ && group_->on(context, message)) after_update(context);
+  }
+  void on(Context& context, ActorId, SnapshotChunk&& message) {
+    if (group_ && group_->on(context, std::move(message))) after_update(context);
+  }
+
+ private:
+  [[nodiscard]] const Job& job() const { return membership_.job(); }
+  [[nodiscard]] bool cut() const { return job_model_ && job_model_->model.fc != nullptr; }
+  [[nodiscard]] bool synchronous() const { return job().staleness == 0; }
+  [[nodiscard]] std::uint32_t outstanding_max() const { return synchronous() ? 1 : job().outstanding; }
+  /// One more than may be under way hides the loader's round trip. In synchronous mode each step takes the next batches of the epoch, so nothing is
+  /// asked for ahead.
+  [[nodiscard]] std::uint32_t capacity() const { return leaving_ ? 0 : outstanding_max() + (synchronous() ? 0 : 1); }
+
+  void begin(Context& context) {
+    auto model = make_job_model(job());
+    if (!model.ok()) return membership_.leave(context, ExitCode::config, model.error().text);
+    if (model->hash != membership_.welcome().model_hash) {
+      return membership_.leave(context, ExitCode::protocol, "this build lays out the model differently from the aggregator's: update the older one");
+    }
+    auto memory = compress::ErrorFeedback::make(job().compress, model->conv_segments, model->conv.size());
+    auto optimizer = params::make_optimizer(job().optimizer, job().weight_decay, model->conv.size());
+    auto schedule = params::make_schedule(job().schedule);
+    auto codec = compress::boundary_codec(job().boundary);
+    for (const Error* error : {memory.ok() ? nullptr : &memory.error(), optimizer.ok() ? nullptr : &optimizer.error(),
+                               schedule.ok() ? nullptr : &schedule.error(), codec.ok() ? nullptr : &codec.error()}) {
+      if (error != nullptr) return membership_.leave(context, ExitCode::config, error->text);
+    }
+    under_way_.clear();  // before the networks that their tapes belong to
+    job_model_ = std::move(*model);
+    optimizer_ = std::move(*optimizer);
+    schedule_ = std::move(*schedule);
+    codec_ = *codec;
+    gradient_.resize(job_model_->conv.size());
+    leases_ = {};
+    started_ = in_unit_ = unit_samples_ = 0;
+    unit_leases_.clear();
+    active_ = true;
+    group_.emplace(Group::conv, params::Replica(job_model_->conv, std::move(*memory)), membership_.welcome());
+    group_->start(context);
+  }
+
+  [[nodiscard]] bool fits(const Batch& batch) const {
+    const Job& j = job();
+    const std::size_t samples = batch.labels.size();
+    const bool labels_fit = std::all_of(batch.labels.begin(), batch.labels.end(), [&](std::uint16_t label) { return label < j.classes; });
+    return samples > 0 && labels_fit && batch.images.size() == samples * j.channels * j.height * j.width && batch.mean.size() == j.channels &&
+           batch.deviation.size() == j.channels;
+  }
+
+  void ask_for_data(Context& context, bool repeat) {
+    if (!group_) return;
+    const auto loaders = membership_.members(Role::data_loader);
+    const Phase phase = membership_.phase();
+    if (loaders.empty() || phase == Phase::waiting || phase == Phase::finished) return;
+    loader_ = loaders.front().id;
+    leases_.request(context, loader_, capacity(), repeat);
+  }
+
+  /// Starts what the bound, the window and the data at hand allow.
+  void pump(Context& context) {
+    if (!group_) return;
+    flush_if_due(context);
+    while (under_way_.size() < outstanding_max()) {
+      if (cut() && membership_.members(Role::fc_worker).empty()) return;
+      const bool train = membership_.phase() == Phase::training && group_->admits(started_ / job().local_steps);
+      std::optional<Batch> batch = leases_.next(train);
+      if (!batch) return;
+      forward(context, std::move(*batch));
+      ask_for_data(context, false);
+      if (!cut()) {  // messages are looked at between whole steps
+        context.wake_after(0ns, kPumpTimer);
+        return;
+      }
+    }
+  }
+
+  void forward(Context& context, Batch&& batch) {
+    UnderWay state;
+    state.lease = batch.lease;
+    state.mode = batch.mode;
+    state.samples = static_cast<std::uint32_t>(batch.labels.size());
+    state.progress = batch.progress;
+    state.version = group_->replica().version();
+    state.parameters = group_->replica().working();
+    state.input.resize(batch.images.size());
+    data::normalise(batch.images, job().channels, std::size_t{job().height} * job().width, batch.mean, batch.deviation, state.input);
+    nn::Network& network = *job_model_->model.conv;
+    const std::size_t width = network.output().size();
+    boundary_.resize(state.samples * width);
+    const bool train = batch.mode == Mode::train;
+    state.tape = network.forward(*state.parameters, state.input, state.samples, boundary_, train);
+    if (train) ++started_;
+    context.count(train ? "samples_forward" : "samples_evaluated", state.samples);
+    if (!cut()) {
+      logit_gradient_.resize(train ? boundary_.size() : 0);
+      const nn::LossResult loss = nn::softmax_cross_entropy(boundary_, batch.labels, job().classes, logit_gradient_);
+      const LeaseResult result{state.lease, state.samples, loss.loss_sum, loss.hits};
+      if (train) {
+        learn(context, state, logit_gradient_, result);
+      } else {
+        leases_.done(result);
+      }
+      return;
+    }
+    Activations message;
+    message.batch = ++batches_;
+    message.mode = batch.mode;
+    message.conv_version = state.version;
+    message.progress = batch.progress;
+    message.tensor = compress::encode_boundary(boundary_, state.samples, width, codec_, context.random());
+    message.labels = std::move(batch.labels);
+    state.parcel = pack(message);
+    UnderWay& kept = under_way_.emplace(message.batch, std::move(state)).first->second;
+    send_activations(context, kept);
+  }
+
+  /// Stable while the roster is: worker i of P sends to FC worker i mod F.
+  [[nodiscard]] std::optional<ActorId> my_fc(Context& context) const {
+    const auto fc = membership_.members(Role::fc_worker);
+    if (fc.empty()) return std::nullopt;
+    const auto conv = membership_.members(Role::conv_worker);
+    const auto me = std::find_if(conv.begin(), conv.end(), [&](const Member& m) { return m.id == context.self(); });
+    return fc[static_cast<std::size_t>(me - conv.begin()) % fc.size()].id;
+  }
+
+  void send_activations(Context& context, UnderWay& batch) {
+    const auto fc = my_fc(context);
+    if (!fc) return;
+    batch.fc = *fc;
+    batch.sent = context.now();
+    if (!context.post(*fc, batch.parcel).ok()) context.count("activations_unsent", 1);  // repeated by repeat_activations()
+  }
+
+  void repeat_activations(Context& context) {
+    if (!cut()) return;
+    for (auto& [number, batch] : under_way_) {
+      if (context.now() - batch.sent < kActivationsRepeatAfter) continue;
+      context.count("activations_repeated", 1);
+      send_activations(context, batch);
+    }
+  }
+
+  /// Backward pass, optimizer step, and a push where a unit of H batches is complete.
+  void learn(Context& context, UnderWay& batch, std::span<const float> output_gradient, LeaseResult result) {
+    job_model_->model.conv->backward(*batch.parameters, *batch.tape, output_gradient, gradient_, {});
+    const double rate = job().learning_rate * schedule_->factor(batch.progress);
+    optimizer_->step(*batch.parameters, gradient_, rate);
+    batch.tape.reset();
+    batch.parameters.reset();  // else step() would copy what nobody else reads
+    group_->replica().step(gradient_);
+    unit_version_ = in_unit_ == 0 ? batch.version : std::min(unit_version_, batch.version);
+    ++in_unit_;
+    unit_samples_ += batch.samples;
+    unit_leases_.push_back(result);
+    context.count("samples", batch.samples);
+    context.count("loss_sum", result.loss_sum);
+    context.count("hits", result.hits);
+    if (in_unit_ >= job().local_steps) push(context, false);
+  }
+
+  void push(Context& context, bool flush) {
+    const std::uint64_t clock = group_->clock();
+    const bool made = group_->push(context, in_unit_ == 0 ? group_->replica().version() : unit_version_, unit_samples_, flush, job().flush_residual);
+    for (const LeaseResult& result : unit_leases_) {
+      if (made) {
+        leases_.settle_with(clock, result);
+      } else {
+        leases_.done(result);
+      }
+    }
+    if (!made) started_ -= in_unit_;  // the unit was not used up
+    unit_leases_.clear();
+    in_unit_ = unit_samples_ = 0;
+    context.gauge("residual_norm", group_->replica().residual_norm());
+  }
+
+  /// No data for now: an incomplete unit is pushed as it is, else its leases would stay open and the epoch with them; then nobody waits for us.
+  void run_dry(Context& context) {
+    if (!group_ || leases_.supply() == Supply::more || leases_.waiting() > 0 || !under_way_.empty()) return;
+    if (in_unit_ > 0) {
+      push(context, false);
+      started_ = group_->clock() * job().local_steps;
+    }
+    if (leases_.empty()) set_active(context, false);
+  }
+
+  void flush_if_due(Context& context) {
+    const bool due = membership_.phase() == Phase::flushing || leaving_;
+    if (due && !group_->flush_made() && under_way_.empty() && leases_.waiting() == 0) push(context, true);
+    report_phase(context);
+  }
+
+  void report_phase(Context& context) {
+    if (membership_.phase() != Phase::flushing || !group_->flushed()) return;
+    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::flushing, group_->replica().version()});
+  }
+
+  void after_update(Context& context) {
+    pump(context);
+    leave_if_drained(context);
+  }
+
+  void set_active(Context& context, bool active) {
+    if (active_ == active) return;
+    active_ = active;
+    ++activity_sequence_;
+    (void)context.send(kAggregator, Activity{membership_.generation(), activity_sequence_, active_});
+    if (active && job().staleness != kUnlimited) group_->await_update(context);
+  }
+
+  /// The roster shows what the aggregator believes.
+  void tell_activity(Context& context) {
+    const Member* me = membership_.find(context.self());
+    if (me != nullptr && me->active != active_) (void)context.send(kAggregator, Activity{membership_.generation(), activity_sequence_, active_});
+  }
+
+  void leave_if_drained(Context& context) {
+    if (!leaving_) return;
+    if (group_) flush_if_due(context);
+    const bool drained = !group_ || (group_->flush_made() && group_->unsettled() == 0 && leases_.empty() && leases_.reported());
+    if (drained) return membership_.leave(context, ExitCode::ok, "asked to leave");
+    if (context.now() - leaving_since_ < kLeaveWithin) return;
+    const bool unsent = group_->unsettled() > 0;
+    membership_.leave(context, unsent ? ExitCode::temporary : ExitCode::ok, unsent ? "asked to leave; a push stayed unanswered" : "asked to leave");
+  }
+
+  MembershipClient membership_;
+  std::optional<JobModel> job_model_;
+  std::optional<GroupMember> group_;
+  std::unique_ptr<params::Optimizer> optimizer_;
+  std::unique_ptr<params::Schedule> schedule_;
+  BoundaryCodec codec_ = BoundaryCodec::f32;
+  LeaseBook leases_;
+  ActorId loader_;
+  std::map<std::uint64_t, UnderWay> under_way_;
+  std::uint64_t batches_ = 0;        ///< names batches towards FC workers
+  std::uint64_t started_ = 0;        ///< training batches forwarded
+  std::uint64_t in_unit_ = 0;        ///< of them, learned since the last push
+  std::uint32_t unit_samples_ = 0;
+  std::uint64_t unit_version_ = 0;
+  std::vector<LeaseResult> unit_leases_;
+  std::vector<float> gradient_, boundary_, logit_gradient_;
+  bool active_ = true;
+  std::uint64_t activity_sequence_ = 0;
+  bool leaving_ = false;
+  Instant leaving_since_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Actor> make_conv_worker(ProcessIdentity identity) { return std::make_unique<ConvWorker>(std::move(identity)); }
+
+}  // namespace hourglass

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/data_loader.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "actors/lease_table.h"
+#include "runtime/membership_client.h"
+
+namespace hourglass {
+namespace {
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kTickTimer = 1;
+constexpr Duration kTick = 500ms;
+/// A batch that its worker does not list as held so long after it was sent was lost on the way.
+constexpr Duration kLostAfter = 4s;
+constexpr double kLossDecay = 0.98;  ///< of the running training loss, per lease
+
+class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, BatchRequest, DataProgress> {
+ public:
+  DataLoader(DatasetSource source, ProcessIdentity identity) : membership_(std::move(identity), {}), source_(std::move(source)) {}
+
+  void start(Context& context) override {
+    membership_.start(context);
+    context.wake_after(kTick, kTickTimer);
+  }
+
+  void wake(Context& context, std::uint32_t timer) override {
+    if (membership_.wake(context, timer) || timer != kTickTimer) return;
+    context.wake_after(kTick, kTickTimer);
+    tell(context);
+  }
+
+  void stop(Context& context) override { membership_.leave(context, ExitCode::ok, "asked to leave"); }
+
+  void on(Context& context, ActorId, Welcome&& message) {
+    if (membership_.on(context, std::move(message))) begin(context);
+  }
+  void on(Context& context, ActorId, Refuse&& message) { membership_.on(context, message); }
+  void on(Context& context, ActorId, HeartbeatReply&& message) { membership_.on(context, message); }
+
+  void on(Context& context, ActorId, Roster&& message) {
+    if (!membership_.on(context, std::move(message)) || !leases_) return;
+    leases_->keep_only([&](ActorId worker) { return membership_.find(worker) != nullptr; });
+    std::erase_if(requests_, [&](const auto& row) { return membership_.find(row.first) == nullptr; });
+  }
+
+  void on(Context& context, ActorId, RunPhase&& message) {
+    if (!membership_.on(context, message)) return;
+    if (membership_.phase() == Phase::finished) return membership_.leave(context, ExitCode::ok, "the run is over");
+    if (membership_.phase() == Phase::evaluating && leases_) leases_->begin_evaluation(true);
+    tell(context);
+  }
+
+  /// What an earlier data loader of this run had done: this one goes on from there.
+  void on(Context& context, ActorId from, DataProgress&& message) {
+    if (from == kAggregator && leases_) leases_->resume(message.samples_done, message.samples_repeated);
+    tell(context);
+  }
+
+  void on(Context& context, ActorId from, BatchRequest&& message) {
+    if (!leases_ || membership_.find(from) == nullptr) return context.count("requests_refused", 1);
+    std::uint64_t& newest = requests_[from];
+    if (message.sequence <= newest) return context.count("requests_late", 1);
+    newest = message.sequence;
+    for (const LeaseResult& result : message.done) complete(context, from, result);
+    leases_->reclaim(from, message.holding, context.now() - kLostAfter);
+    const Phase phase = membership_.phase();
+    Supply supply = leases_->finished() ? Supply::finished : Supply::none_now;
+    std::size_t working = leases_->held_by(from) - std::min<std::size_t>(message.settling, leases_->held_by(from));
+    while (working < message.capacity && (phase == Phase::training || phase == Phase::evaluating)) {
+      const Lease* lease = leases_->issue(from, context.now(), phase == Phase::training);
+      if (lease == nullptr) break;
+      supply = Supply::more;
+      if (!send(context, from, *lease)) break;
+      ++working;
+    }
+    if (working >= message.capacity && !leases_->finished()) supply = Supply::more;
+    (void)context.send(from, LeaseUpdate{message.sequence, supply});  // lost: the next request is answered
+    if (leases_->finished()) tell(context);
+  }
+
+ private:
+  [[nodiscard]] const Job& job() const { return membership_.job(); }
+
+  void begin(Context& context) {
+    auto row = data::find_dataset(job().dataset);
+    if (!row.ok()) return membership_.leave(context, ExitCode::config, row.error().text);
+    row_ = *row;
+    if (row_->channels != job().channels || row_->height != job().height || row_->width != job().width || row_->classes != job().classes) {
+      return membership_.leave(context, ExitCode::protocol, "this build describes dataset '" + job().dataset + "' differently from the aggregator's");
+    }
+    for (const data::Split split : {data::Split::train, data::Split::test}) {
+      auto loaded = source_(job().dataset, split, job().seed);
+      if (!loaded.ok()) return membership_.leave(context, ExitCode::missing_data, loaded.error().text);
+      (split == data::Split::train ? train_ : test_).emplace(std::move(*loaded));
+    }
+    context.log(Severity::info, "dataset loaded",
+                {{"dataset", job().dataset}, {"train", std::to_string(train_->size())}, {"test", std::to_string(test_->size())}});
+    leases_.emplace(LeasePlan{train_->size(), test_->size(), job().batch, job().epochs, job().samples, job().evaluate_every, job().seed});
+    requests_.clear();
+    tell(context);
+  }
+
+  void complete(Context& context, ActorId from, const LeaseResult& result) {
+    const auto mode = leases_->complete(from, result);
+    if (!mode) return;  // a repeat, or a lease that went to somebody else meanwhile
+    if (*mode == Mode::train && result.samples > 0) {
+      const double loss = result.loss_sum / result.samples;
+      loss_ = loss_known_ ? kLossDecay * loss_ + (1 - kLossDecay) * loss : loss;
+      loss_known_ = true;
+      context.count("samples", result.samples);
+    }
+    if (const auto evaluation = leases_->take_evaluation()) evaluations_.push_back(*evaluation);
+    tell_evaluations(context);
+  }
+
+  bool send(Context& context, ActorId worker, const Lease& lease) {
+    const data::Dataset& dataset = lease.mode == Mode::train ? *train_ : *test_;
+    Batch batch;
+    batch.lease = lease.id;
+    batch.mode = lease.mode;
+    batch.epoch = lease.epoch;
+    batch.progress = lease.progress;
+    batch.ids = lease.samples;
+    batch.images.reserve(lease.samples.size() * dataset.sample_bytes());
+    for (const std::uint32_t id : lease.samples) {
+      const auto image = dataset.image(id);
+      batch.images.insert(batch.images.end(), image.begin(), image.end());
+      batch.labels.push_back(dataset.label(id));
+    }
+    batch.mean = row_->mean;
+    batch.deviation = row_->deviation;
+    if (context.send(worker, batch).ok()) return true;
+    leases_->give_back(lease.id);
+    return false;
+  }
+
+  void tell(Context& context) {
+    if (!leases_) return;
+    DataProgress progress = leases_->progress();
+    progress.loss = loss_;
+    (void)context.send(kAggregator, progress);  // repeated twice a second
+    tell_evaluations(context);
+  }
+
+  /// Few and small: each is repeated until the run ends, the aggregator knows them by number.
+  void tell_evaluations(Context& context) {
+    for (const EvaluationResult& result : evaluations_) (void)context.send(kAggregator, result);
+    if (evaluations_.size() > 1) evaluations_.erase(evaluations_.begin(), evaluations_.end() - 1);
+  }
+
+  MembershipClient membership_;
+  DatasetSource source_;
+  const data::DatasetRow* row_ = nullptr;
+  std::optional<data::Dataset> train_, test_;
+  std::optional<LeaseTable> leases_;
+  std::map<ActorId, std::uint64_t> requests_;  ///< newest request of each worker
+  std::vector<EvaluationResult> evaluations_;
+  double loss_ = 0;
+  bool loss_known_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Actor> make_data_loader(DatasetSource source, ProcessIdentity identity) {
+  return std::make_unique<DataLoader>(std::move(source), std::move(identity));
+}
+
+}  // namespace hourglass

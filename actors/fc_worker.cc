@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/fc_worker.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "actors/group_member.h"
+#include "actors/job_model.h"
+#include "learning/compress/boundary.h"
+#include "learning/nn/loss.h"
+#include "learning/params/optimizer.h"
+#include "runtime/membership_client.h"
+
+namespace hourglass {
+namespace {
+using namespace std::chrono_literals;
+
+constexpr std::uint32_t kTickTimer = 1;
+constexpr std::uint32_t kStepTimer = 2;
+constexpr Duration kTick = 500ms;
+/// With several FC workers two rosters may differ for a moment about who serves whom; then a synchronous step does not wait longer than this.
+constexpr Duration kSynchronousWaitMax = 2s;
+constexpr Duration kLeaveWithin = 4s;
+constexpr std::size_t kQueueMax = 4096;     ///< batches of all CONV workers
+constexpr std::size_t kAnswersKept = 33;    ///< per CONV worker: more than it can have under way
+
+/// A batch that waits for its step, decoded.
+struct Queued {
+  ActorId from;
+  std::uint64_t batch = 0;
+  double progress = 0;
+  std::vector<float> values;
+  std::vector<std::uint16_t> labels;
+};
+
+class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, Activations, PushVerdict, ParameterRequest,
+                                      ParameterUpdate, SnapshotChunk> {
+ public:
+  explicit FcWorker(ProcessIdentity identity) : membership_(std::move(identity), {}) {}
+
+  void start(Context& context) override {
+    membership_.start(context);
+    context.wake_after(kTick, kTickTimer);
+  }
+
+  void wake(Context& context, std::uint32_t timer) override {
+    if (membership_.wake(context, timer)) return;
+    if (timer == kStepTimer) return step_if_due(context);
+    if (timer != kTickTimer) return;
+    context.wake_after(kTick, kTickTimer);
+    if (group_) {
+      group_->tick(context);
+      tell_activity(context);
+      step_if_due(context);
+      report_phase(context);
+    }
+    leave_if_drained(context);
+  }
+
+  void stop(Context& context) override {
+    leaving_ = true;
+    leaving_since_ = context.now();
+    leave_if_drained(context);
+  }
+
+  void on(Context& context, ActorId, Welcome&& message) {
+    if (membership_.on(context, std::move(message))) begin(context);
+  }
+  void on(Context& context, ActorId, Refuse&& message) { membership_.on(context, message); }
+  void on(Context& context, ActorId, HeartbeatReply&& message) { membership_.on(context, message); }
+
+  void on(Context& context, ActorId, Roster&& message) {
+    if (!membership_.on(context, std::move(message))) return;
+    for (auto row = answers_.begin(); row != answers_.end();) {
+      row = membership_.find(row->first) == nullptr ? answers_.erase(row) : std::next(row);
+    }
+    std::erase_if(queue_, [&](const Queued& q) { return membership_.find(q.from) == nullptr; });
+    tell_activity(context);
+    step_if_due(context);
+  }
+
+  void on(Context& context, ActorId, RunPhase&& message) {
+    if (!membership_.on(context, message)) return;
+    if (membership_.phase() == Phase::finished) {
+      send_state(context);
+      return membership_.leave(context, ExitCode::ok, "the run is over");
+    }
+    step_if_due(context);
+    report_phase(context);
+  }
+
+  void on(Context& context, ActorId from, Activations&& message) {
+    if (!group_ || !fits(message)) {
+      context.count("activations_refused", 1);
+      return;
+    }
+    if (membership_.find(from) == nullptr) {
+      context.count("activations_of_strangers", 1);  // its roster is ahead of ours, or it has left; it will repeat
+      return;
+    }
+    if (message.mode == Mode::evaluate) return evaluate(context, from, message);
+    Answers& known = answers_[from];
+    if (message.batch <= known.newest) {
+      const auto kept = std::find_if(known.kept.begin(), known.kept.end(), [&](const auto& row) { return row.first == message.batch; });
+      if (kept != known.kept.end()) {
+        context.count("activations_repeated", 1);
+        (void)context.post(from, kept->second);
+      }
+      return;  // a repeat of one still in the queue
+    }
+    if (queue_.size() >= kQueueMax) {
+      context.count("activations_over_limit", 1);
+      return;  // it will repeat
+    }
+    Queued queued{from, message.batch, message.progress, {}, std::move(message.labels)};
+    queued.values.resize(std::size_t{message.tensor.rows} * message.tensor.columns);
+    if (!compress::decode_boundary(message.tensor, queued.values).ok()) return context.count("activations_invalid", 1);
+    known.newest = message.batch;
+    if (queue_.empty()) waiting_since_ = context.now();
+    queue_.push_back(std::move(queued));
+    context.gauge("queue", static_cast<double>(queue_.size()));
+    context.wake_after(0ns, kStepTimer);  // what else has arrived joins the step
+  }
+
+  void on(Context& context, ActorId, PushVerdict&& message) {
+    if (!group_ || !group_->on(context, message)) return;
+    step_if_due(context);
+    leave_if_drained(context);
+  }
+  void on(Context& context, ActorId, ParameterRequest&& message) {
+    if (message.generation == membership_.generation() && message.group == Group::fc) send_state(context);
+  }
+  void on(Context& context, ActorId, ParameterUpdate&& message) {
+    if (group_ && group_->on(context, message)) after_update(context);
+  }
+  void on(Context& context, ActorId, SnapshotChunk&& message) {
+    if (!group_ || !group_->on(context, std::move(message))) return;
+    if (alone()) adopt();
+    after_update(context);
+  }
+
+ private:
+  struct Answers {
+    std::uint64_t newest = 0;  ///< batches up to this one have been taken
+    std::deque<std::pair<std::uint64_t, Parcel>> kept;
+  };
+
+  [[nodiscard]] const Job& job() const { return membership_.job(); }
+  /// The only FC worker owns the fc group: its steps are final, and its state travels only for checkpoints.
+  [[nodiscard]] bool alone() const { return job().fc_workers == 1; }
+  [[nodiscard]] bool synchronous() const { return job().staleness == 0; }
+  [[nodiscard]] nn::Network& network() { return *job_model_->model.fc; }
+  [[nodiscard]] std::uint64_t version() const { return alone() ? own_version_ : group_->replica().version(); }
+  [[nodiscard]] std::shared_ptr<const std::vector<float>> parameters() const { return alone() ? own_ : group_->replica().working(); }
+
+  void begin(Context& context) {
+    auto model = make_job_model(job());
+    if (!model.ok()) return membership_.leave(context, ExitCode::config, model.error().text);
+    if (!model->model.fc) return membership_.leave(context, ExitCode::config, "this job has no FC part (cluster.fc_workers = 0)");
+    if (model->hash != membership_.welcome().model_hash) {
+      return membership_.leave(context, ExitCode::protocol, "this build lays out the model differently from the aggregator's: update the older one");
+    }
+    auto memory = compress::ErrorFeedback::make(alone() ? "dense" : job().compress, model->fc_segments, model->fc.size());
+    auto optimizer = params::make_optimizer(job().optimizer, job().weight_decay, model->fc.size());
+    auto schedule = params::make_schedule(job().schedule);
+    auto codec = compress::boundary_codec(job().boundary);
+    for (const Error* error : {memory.ok() ? nullptr : &memory.error(), optimizer.ok() ? nullptr : &optimizer.error(),
+                               schedule.ok() ? nullptr : &schedule.error(), codec.ok() ? nullptr : &codec.error()}) {
+      if (error != nullptr) return membership_.leave(context, ExitCode::config, error->text);
+    }
+    job_model_ = std::move(*model);
+    optimizer_ = std::move(*optimizer);
+    schedule_ = std::move(*schedule);
+    codec_ = *codec;
+    gradient_.resize(job_model_->fc.size());
+    own_ = std::make_shared<std::vector<float>>(job_model_->fc);
+    own_version_ = sent_version_ = 0;
+    queue_.clear();
+    answers_.clear();
+    steps_ = 0;
+    in_unit_ = unit_samples_ = 0;
+    active_ = true;
+    group_.emplace(Group::fc, params::Replica(job_model_->fc, std::move(*memory)), membership_.welcome());
+    group_->start(context);
+  }
+
+  /// Takes what the aggregator kept of an earlier FC worker's state.
+  void adopt() {
+    if (own_version_ > 0) return;
+    own_ = std::make_shared<std::vector<float>>(group_->replica().published().begin(), group_->replica().published().end());
+    own_version_ = sent_version_ = group_->replica().version();
+  }
+
+  [[nodiscard]] bool fits(const Activations& message) {
+    return message.tensor.rows > 0 && message.tensor.rows == message.labels.size() && message.tensor.columns == network().input().size() &&
+           std::all_of(message.labels.begin(), message.labels.end(), [&](std::uint16_t label) { return label < job().classes; });
+  }
+
+  void evaluate(Context& context, ActorId from, const Activations& message) {
+    if (!group_->ready()) return;  // an earlier FC worker's state may be on its way here; the CONV worker repeats
+    const std::size_t rows = message.tensor.rows;
+    activations_.resize(rows * message.tensor.columns);
+    if (!compress::decode_boundary(message.tensor, activations_).ok()) return context.count("activations_invalid", 1);
+    logits_.resize(rows * job().classes);
+    network().forward(*parameters(), activations_, rows, logits_, false);
+    const nn::LossResult loss = nn::softmax_cross_entropy(logits_, message.labels, job().classes, {});
+    ActivationGradients answer;
+    answer.batch = message.batch;
+    answer.fc_version = version();
+    answer.loss_sum = loss.loss_sum;
+    answer.hits = loss.hits;
+    (void)context.send(from, answer);  // lost: the CONV worker repeats its activations
+    context.count("samples_evaluated", static_cast<double>(rows));
+  }
+
+  /// CONV workers that send here, while they have data to work on.
+  [[nodiscard]] std::vector<ActorId> served(Context& context) const {
+    const auto fc = membership_.members(Role::fc_worker);
+    const auto conv = membership_.members(Role::conv_worker);
+    std::vector<ActorId> out;
+    for (std::size_t i = 0; i < conv.size(); ++i) {
+      if (conv[i].active && !fc.empty() && fc[i % fc.size()].id == context.self()) out.push_back(conv[i].id);
+    }
+    return out;
+  }
+
+  void step_if_due(Context& context) {
+    if (!group_ || leaving_) return;
+    flush_if_due(context);
+    if (queue_.empty() || !group_->ready() || (!alone() && !group_->admits(steps_ / job().local_steps))) return;
+    if (synchronous() && !everybody_is_here(context)) return;
+    std::vector<Queued> taken;
+    std::size_t rows = 0;
+    const std::size_t rows_max = synchronous() ? std::numeric_limits<std::size_t>::max() : job().fc_batch_samples;
+    while (!queue_.empty() && (taken.empty() || rows + queue_.front().labels.size() <= rows_max)) {
+      rows += queue_.front().labels.size();
+      taken.push_back(std::move(queue_.front()));
+      queue_.pop_front();
+    }
+    if (synchronous()) {  // the order of arrival must not reach the sums
+      std::stable_sort(taken.begin(), taken.end(), [&](const Queued& a, const Queued& b) { return number_of(a.from) < number_of(b.from); });
+    }
+    step(context, taken, rows);
+    waiting_since_ = context.now();
+    context.gauge("queue", static_cast<double>(queue_.size()));
+    if (!queue_.empty()) context.wake_after(0ns, kStepTimer);
+  }
+
+  [[nodiscard]] std::uint32_t number_of(ActorId id) const {
+    const Member* member = membership_.find(id);
+    return member == nullptr ? 0 : member->number;
+  }
+
+  [[nodiscard]] bool everybody_is_here(Context& context) const {
+    const auto expected = served(context);
+    const bool all = std::all_of(expected.begin(), expected.end(), [&](ActorId id) {
+      return std::any_of(queue_.begin(), queue_.end(), [&](const Queued& q) { return q.from == id; });
+    });
+    return all || (job().fc_workers > 1 && context.now() - waiting_since_ >= kSynchronousWaitMax);
+  }
+
+  /// Forward, loss and backward of what was taken, as one atomic step; then the answers.
+  void step(Context& context, const std::vector<Queued>& taken, std::size_t rows) {
+    const std::size_t width = network().input().size();
+    activations_.clear();
+    labels_.clear();
+    double progress = 0;
+    for (const Queued& batch : taken) {
+      activations_.insert(activations_.end(), batch.values.begin(), batch.values.end());
+      labels_.insert(labels_.end(), batch.labels.begin(), batch.labels.end());
+      progress = std::max(progress, batch.progress);
+    }
+    HG_CHECK(activations_.size() == rows * width, "every row is as wide as the fc part's input");
+    const auto parameters = this->parameters();
+    logits_.resize(rows * job().classes);
+    logit_gradient_.resize(logits_.size());
+    activation_gradient_.resize(activations_.size());
+    const auto tape = network().forward(*parameters, activations_, rows, logits_, true);
+    const nn::LossResult loss = nn::softmax_cross_entropy(logits_, labels_, job().classes, logit_gradient_);
+    network().backward(*parameters, *tape, logit_gradient_, gradient_, activation_gradient_);
+    answer(context, taken, rows);
+    learn(context, parameters, taken.size(), progress, static_cast<std::uint32_t>(rows));
+    context.count("steps", 1);
+    context.count("samples", static_cast<double>(rows));
+    context.count("loss_sum", loss.loss_sum);
+    context.count("hits", loss.hits);
+  }
+
+  /// Each CONV worker gets the gradient of the mean loss over its own samples.
+  void answer(Context& context, const std::vector<Queued>& taken, std::size_t rows) {
+    const std::size_t width = network().input().size();
+    std::size_t at = 0;
+    for (const Queued& batch : taken) {
+      const std::size_t own = batch.labels.size();
+      const auto part = std::span(activation_gradient_).subspan(at * width, own * width);
+      const float scale = static_cast<float>(rows) / static_cast<float>(own);
+      if (own != rows) {
+        for (float& value : part) value *= scale;
+      }
+      const auto logits = std::span(logits_).subspan(at * job().classes, own * job().classes);
+      const nn::LossResult loss = nn::softmax_cross_entropy(logits, batch.labels, job().classes, {});
+      ActivationGradients out;
+      out.batch = batch.batch;
+      out.fc_version = version();
+      out.loss_sum = loss.loss_sum;
+      out.hits = loss.hits;
+      out.tensor = compress::encode_boundary(part, own, width, codec_, context.random());
+      Answers& known = answers_[batch.from];
+      known.kept.emplace_back(batch.batch, pack(out));
+      if (known.kept.size() > kAnswersKept) known.kept.pop_front();
+      (void)context.post(batch.from, known.kept.back().second);  // lost: the repeat of its activations fetches it
+      at += own;
+    }
+  }
+
+  void learn(Context& context, const std::shared_ptr<const std::vector<float>>& parameters, std::size_t batches, double progress,
+             std::uint32_t rows) {
+    // Asynchronous: batches that happen to be taken together count as so many steps, or the learning rate would depend on timing.
+    const double scale = synchronous() ? 1.0 : static_cast<double>(batches);
+    optimizer_->step(*parameters, gradient_, job().learning_rate * schedule_->factor(progress) * scale);
+    ++steps_;
+    if (alone()) {
+      std::vector<float>& own = *own_;
+      for (std::size_t i = 0; i < own.size(); ++i) own[i] += gradient_[i];
+      ++own_version_;
+      context.gauge("version", static_cast<double>(own_version_));
+      return;
+    }
+    unit_version_ = in_unit_ == 0 ? group_->replica().version() : unit_version_;
+    group_->replica().step(gradient_);
+    unit_samples_ += rows;
+    if (++in_unit_ >= job().local_steps) push(context, false);
+  }
+
+  void push(Context& context, bool flush) {
+    if (!group_->push(context, in_unit_ == 0 ? group_->replica().version() : unit_version_, unit_samples_, flush, job().flush_residual)) {
+      steps_ -= in_unit_;
+    }
+    in_unit_ = unit_samples_ = 0;
+    context.gauge("residual_norm", group_->replica().residual_norm());
+  }
+
+  void flush_if_due(Context& context) {
+    if (alone() || group_->flush_made() || !queue_.empty()) return;
+    if (membership_.phase() == Phase::flushing || leaving_) push(context, true);
+  }
+
+  void report_phase(Context& context) {
+    if (!group_ || membership_.phase() != Phase::flushing || (!alone() && !group_->flushed())) return;
+    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::flushing, version()});
+  }
+
+  void after_update(Context& context) {
+    step_if_due(context);
+    report_phase(context);
+    leave_if_drained(context);
+  }
+
+  /// An FC worker that serves nobody must not hold back the others' clocks.
+  void tell_activity(Context& context) {
+    if (!group_ || alone()) return;
+    const bool active = !served(context).empty();
+    const Member* me = membership_.find(context.self());
+    if (active != active_) {
+      active_ = active;
+      ++activity_sequence_;
+      if (active && job().staleness != kUnlimited) group_->await_update(context);
+    }
+    if (me != nullptr && me->active != active_) (void)context.send(kAggregator, Activity{membership_.generation(), activity_sequence_, active_});
+  }
+
+  void send_state(Context& context) {
+    if (!group_ || !alone() || own_version_ == 0) return;
+    constexpr std::size_t kChunk = limits::kChunkBytes / sizeof(float);
+    for (std::size_t offset = 0; offset < own_->size(); offset += kChunk) {
+      SnapshotChunk chunk;
+      chunk.generation = membership_.generation();
+      chunk.group = Group::fc;
+      chunk.version = own_version_;
+      chunk.total = own_->size();
+      chunk.offset = offset;
+      chunk.values = to_bytes(std::span<const float>(*own_).subspan(offset, std::min(kChunk, own_->size() - offset)));
+      if (!context.send(kAggregator, chunk).ok()) return;  // the aggregator asks again
+    }
+    sent_version_ = own_version_;
+  }
+
+  void leave_if_drained(Context& context) {
+    if (!leaving_) return;
+    if (!group_) return membership_.leave(context, ExitCode::ok, "asked to leave");
+    if (alone()) {
+      if (sent_version_ != own_version_) send_state(context);
+      return membership_.leave(context, ExitCode::ok, "asked to leave");
+    }
+    queue_.clear();  // the CONV workers repeat it to those who stay
+    flush_if_due(context);
+    if (group_->unsettled() == 0) return membership_.leave(context, ExitCode::ok, "asked to leave");
+    if (context.now() - leaving_since_ >= kLeaveWithin) {
+      membership_.leave(context, ExitCode::temporary, "asked to leave; a push stayed unanswered");
+    }
+  }
+
+  MembershipClient membership_;
+  std::optional<JobModel> job_model_;
+  std::optional<GroupMember> group_;
+  std::unique_ptr<params::Optimizer> optimizer_;
+  std::unique_ptr<params::Schedule> schedule_;
+  BoundaryCodec codec_ = BoundaryCodec::f32;
+  std::shared_ptr<std::vector<float>> own_;   ///< where alone
+  std::uint64_t own_version_ = 0;
+  std::uint64_t sent_version_ = 0;            ///< newest that the aggregator was given
+  std::deque<Queued> queue_;
+  Instant waiting_since_{};
+  std::map<ActorId, Answers> answers_;
+  std::vector<float> activations_, activation_gradient_, logits_, logit_gradient_, gradient_;
+  std::vector<std::uint16_t> labels_;
+  std::uint64_t steps_ = 0;
+  std::uint64_t in_unit_ = 0;
+  std::uint32_t unit_samples_ = 0;
+  std::uint64_t unit_version_ = 0;
+  bool active_ = true;
+  std::uint64_t activity_sequence_ = 0;
+  bool leaving_ = false;
+  Instant leaving_since_{};
+};
+
+}  // namespace
+
+std::unique_ptr<Actor> make_fc_worker(ProcessIdentity identity) { return std::make_unique<FcWorker>(std::move(identity)); }
+
+}  // namespace hourglass

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "actors/group_member.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace hourglass {
+namespace {
+using namespace std::chrono_literals;
+/// A push or a request without an answer is repeated after this; the aggregator recognises repeats.
+constexpr Duration kRepeatAfter = 3s;
+}  // namespace
+
+GroupMember::GroupMember(Group group, params::Replica replica, const Welcome& welcome)
+    : group_(group), replica_(std::move(replica)), run_(welcome.run), generation_(welcome.generation) {}
+
+void GroupMember::start(Context& context) { await_update(context); }
+
+void GroupMember::await_update(Context& context) {
+  ready_ = false;
+  request(context);
+}
+
+void GroupMember::request(Context& context) {
+  last_word_ = context.now();
+  (void)context.send(kAggregator, ParameterRequest{generation_, group_, true, replica_.version()});  // repeated by tick()
+}
+
+bool GroupMember::admits(std::uint64_t unit) const { return ready_ && unit <= admitted_ && unsettled_.size() < kPushWindow; }
+
+bool GroupMember::push(Context& context, std::uint64_t base_version, std::uint32_t samples, bool flush, bool flush_residual) {
+  auto blocks = replica_.push(clock_, flush, flush_residual);
+  if (!blocks.ok()) {
+    context.count("steps_nonfinite", 1);
+    context.log(Severity::error, "local steps are not finite and were dropped", {{"cause", blocks.error().text}});
+    return false;
+  }
+  GradientPush message;
+  message.run = run_;
+  message.generation = generation_;
+  message.group = group_;
+  message.clock = clock_++;
+  message.base_version = base_version;
+  message.samples = samples;
+  message.flush = flush;
+  message.blocks = std::move(*blocks);
+  flush_made_ = flush_made_ || flush;
+  exact_ = false;
+  unsettled_.push_back({message.clock, pack(message), context.now()});
+  last_word_ = context.now();
+  (void)context.post(kAggregator, unsettled_.back().parcel);  // repeated by tick()
+  context.count("pushes", 1);
+  return true;
+}
+
+std::optional<std::uint64_t> GroupMember::on(Context& context, const PushVerdict& message) {
+  if (message.generation != generation_ || message.group != group_) return std::nullopt;
+  const auto open = std::find_if(unsettled_.begin(), unsettled_.end(), [&](const Open& o) { return o.clock == message.clock; });
+  if (open == unsettled_.end()) return std::nullopt;
+  unsettled_.erase(open);
+  replica_.settle(message.clock, message.verdict);
+  context.count("pushes_" + std::string(name_of(message.verdict)), 1);
+  if (message.verdict != Verdict::applied) {
+    context.log(Severity::warning, "push rejected; its content returns to the residual", {{"reason", std::string(name_of(message.verdict))}});
+  }
+  return message.clock;
+}
+
+void GroupMember::took(Context& context, std::uint64_t applied, std::uint64_t admitted) {
+  last_word_ = context.now();
+  ready_ = true;
+  applied_clock_ = std::max(applied_clock_, applied);
+  admitted_ = admitted;
+  context.gauge("version", static_cast<double>(replica_.version()));
+  context.gauge("clock", static_cast<double>(clock_));
+}
+
+bool GroupMember::on(Context& context, const ParameterUpdate& message) {
+  if (message.generation != generation_ || message.group != group_) return false;
+  const Status status = replica_.absorb(message);
+  if (!status.ok()) {
+    context.count(status.error().code == Errc::too_stale ? "updates_with_gap" : "updates_invalid", 1);
+    request(context);
+    return false;
+  }
+  if (!message.deltas.empty()) exact_ = message.absolute;
+  took(context, message.applied_clock, message.admitted_clock);
+  return true;
+}
+
+bool GroupMember::on(Context& context, SnapshotChunk&& message) {
+  if (message.generation != generation_ || message.group != group_) return false;
+  const std::size_t count = message.values.size() / sizeof(float);
+  if (message.total != replica_.size() || message.offset + count > message.total || message.values.size() % sizeof(float) != 0) {
+    context.count("updates_invalid", 1);
+    return false;
+  }
+  last_word_ = context.now();
+  if (!snapshot_ || snapshot_->version != message.version || message.offset == 0) {
+    snapshot_.emplace();
+    snapshot_->version = message.version;
+    snapshot_->values.resize(message.total);
+  }
+  if (message.offset != snapshot_->filled) {  // a chunk is missing: ask again from the start
+    snapshot_.reset();
+    request(context);
+    return false;
+  }
+  std::memcpy(snapshot_->values.data() + message.offset, message.values.data(), message.values.size());
+  snapshot_->filled += count;
+  if (snapshot_->filled < message.total) return false;
+  const Status status = replica_.absorb(snapshot_->values, message.version, message.applied_clock);
+  HG_CHECK(status.ok(), "a complete snapshot has the group's size");
+  snapshot_.reset();
+  exact_ = true;
+  took(context, message.applied_clock, message.admitted_clock);
+  context.count("snapshots", 1);
+  return true;
+}
+
+void GroupMember::tick(Context& context) {
+  const Instant now = context.now();
+  for (Open& open : unsettled_) {
+    if (now - open.sent < kRepeatAfter) continue;
+    open.sent = now;
+    context.count("pushes_repeated", 1);
+    if (!context.post(kAggregator, open.parcel).ok()) break;  // out of reach: the next tick tries again
+  }
+  // Blocked by the bound, or never answered: say where we are. The aggregator answers when the bound admits.
+  if (now - last_word_ >= kRepeatAfter && (!ready_ || clock_ > admitted_ || flush_made_)) request(context);
+}
+
+}  // namespace hourglass

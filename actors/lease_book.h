@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A CONV worker's side of the conversation with the data loader: which leases it holds and in which state.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "messages/batch.h"
+#include "messages/batch_request.h"
+#include "messages/lease_update.h"
+#include "runtime/context.h"
+
+namespace hourglass {
+
+/// A lease goes received -> under way -> (training only) settling -> done. `done` entries are repeated until the loader answers.
+class LeaseBook {
+ public:
+  /// Takes a batch; false where it is held or done already (a repeat).
+  bool receive(Batch&& batch);
+  /// The next batch to work on, if any: evaluations first. `train`: may a training batch be started?
+  std::optional<Batch> next(bool train);
+  /// Computed, but the lease ends only with the verdict on push `clock`.
+  void settle_with(std::uint64_t clock, LeaseResult result);
+  void done(LeaseResult result);
+  void settled(std::uint64_t clock);
+  /// Gives back what has not been started.
+  void give_back();
+
+  /// Sends a request where there is news or, for `repeat`, in any case. `capacity`: leases to be worked on at a time.
+  void request(Context& context, ActorId loader, std::uint32_t capacity, bool repeat);
+  void on(const LeaseUpdate& message);
+
+  [[nodiscard]] std::size_t waiting() const { return evaluate_.size() + train_.size(); }
+  [[nodiscard]] bool empty() const { return waiting() == 0 && under_way_.empty() && settling_.empty(); }
+  [[nodiscard]] bool reported() const { return done_.empty(); }
+  [[nodiscard]] Supply supply() const { return supply_; }
+
+ private:
+  struct Done {
+    LeaseResult result;
+    std::uint64_t told = 0;  ///< sequence of the first request that carries it; 0: none yet
+  };
+  std::deque<Batch> evaluate_, train_;
+  std::set<std::uint64_t> under_way_;
+  std::multimap<std::uint64_t, LeaseResult> settling_;               ///< by the clock of their push
+  std::deque<Done> done_;
+  std::uint64_t sequence_ = 0;
+  std::uint64_t answered_ = 0;
+  std::uint32_t asked_capacity_ = 0;
+  Supply supply_ = Supply::more;
+};
+
+}  // namespace hourglass
