@@ -3,15 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
-#include <limits>
 #include <optional>
 
+#include "actors/aggregator/fc_state.h"
 #include "actors/aggregator/group_server.h"
 #include "actors/aggregator/member_table.h"
+#include "actors/aggregator/run_books.h"
 #include "actors/aggregator/run_report.h"
 #include "actors/job_model.h"
-#include "learning/nn/safetensors.h"
+#include "learning/nn/model_file.h"
 
 namespace hourglass {
 namespace {
@@ -25,8 +25,6 @@ constexpr Duration kWaitingLog = 5s;
 constexpr Duration kReplaceSilentAfter = 3s;   ///< a newcomer takes the place of a member silent for so long
 constexpr Duration kCollectRepeat = 5s;
 constexpr Duration kFarewellMax = 5s;          ///< for members to say goodbye at the end
-constexpr Duration kRateWindow = 5s;
-constexpr std::size_t kHistoryMax = 10000;
 constexpr std::string_view kModelFile = "model.safetensors";
 
 class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, PhaseReached, Goodbye, DataProgress, EvaluationResult, GradientPush,
@@ -48,6 +46,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       (group == Group::conv ? conv_ : fc_)
           .emplace(group, params::ParameterStore(model_->initial(group), std::move(*downlink)), bound, options_.run, options_.generation);
     }
+    if (fc_alone()) fc_state_.emplace(model_->fc.size());
     started_ = roster_sent_ = waiting_logged_ = context.now();
     context.wake_after(kTick, kTickTimer);
     context.wake_after(1s, kSecondTimer);
@@ -63,7 +62,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       context.wake_after(1s, kSecondTimer);
       remove_the_dead(context);
       if (context.now() - roster_sent_ >= kRosterRepeat) send_roster(context);
-      update_rates(context);
+      books_.update_rates(context.now(), total_socket_bytes(facts(context)));
       report(context);
     }
   }
@@ -99,7 +98,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (from.role == Role::conv_worker) conv_->join(from);
     if (from.role == Role::fc_worker && fc_) fc_->join(from);
     welcome(context, **row);
-    if (from.role == Role::data_loader && progress_.samples_done > 0) (void)context.send(from, progress_);
+    if (from.role == Role::data_loader && books_.progress().samples_done > 0) (void)context.send(from, books_.progress());
     roster_changed(context);
     (void)context.send(from, RunPhase{options_.generation, phase_});
     advance(context);
@@ -139,30 +138,17 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void on(Context& context, ActorId from, DataProgress&& message) {
     if (from.role != Role::data_loader || members_.find(from) == nullptr) return;
-    if (message.samples_done < progress_.samples_done) return;  // a new loader that has not yet heard where the old one stopped
-    progress_ = message;
-    advance(context);
+    if (books_.take(message)) advance(context);
   }
 
   void on(Context& context, ActorId from, EvaluationResult&& message) {
-    if (members_.find(from) == nullptr || message.count == 0) return;
-    if (message.final_parameters ? final_evaluated_ : (message.number <= newest_evaluation_ || phase_ >= Phase::evaluating)) return;
-    newest_evaluation_ = std::max(newest_evaluation_, message.number);
-    if (history_.size() >= kHistoryMax) history_.erase(history_.begin() + 1);
-    HistoryRow row;
-    row.seconds = training_seconds(context);
-    row.samples = message.samples_done;
-    row.bytes = static_cast<std::uint64_t>(total_socket_bytes(facts(context)));
-    row.loss = message.loss_sum / static_cast<double>(message.count);
-    row.accuracy = static_cast<double>(message.hits) / static_cast<double>(message.count);
-    history_.push_back(row);
-    context.log(Severity::info, "evaluated", {{"samples", std::to_string(row.samples)}, {"loss", std::to_string(row.loss)},
-                                              {"accuracy", std::to_string(row.accuracy)}});
-    if (message.final_parameters) {
-      final_evaluated_ = true;
-    } else {
-      collect(context);  // the FC worker's state, so that its death costs at most what came after
-    }
+    if (members_.find(from) == nullptr) return;
+    if (!books_.take(message, phase_ >= Phase::evaluating, context.now(), total_socket_bytes(facts(context)))) return;
+    context.log(Severity::info, "evaluated",
+                {{"samples", std::to_string(message.samples_done)},
+                 {"loss", std::to_string(message.loss_sum / static_cast<double>(message.count))},
+                 {"accuracy", std::to_string(static_cast<double>(message.hits) / static_cast<double>(message.count))}});
+    if (!message.final_parameters) collect(context);  // the FC worker's state, so that its death costs at most what came after
     report(context);
     advance(context);
   }
@@ -189,21 +175,12 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
         message.group != Group::fc) {
       return;
     }
-    const std::size_t count = message.values.size() / sizeof(float);
-    if (message.total != fc_->store().size() || message.offset + count > message.total || message.version < fc_->store().version()) return;
-    if (message.offset == 0) {
-      collecting_version_ = message.version;
-      collected_.clear();
-    }
-    if (message.version != collecting_version_ || message.offset != collected_.size()) return;  // a piece was lost: collect() asks again
-    const auto values = from_bytes<float>(message.values);
-    if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) {
-      return context.log(Severity::error, "the FC worker's state is not finite; the last good one is kept", {});
-    }
-    collected_.insert(collected_.end(), values.begin(), values.end());
-    if (collected_.size() < message.total) return;
-    fc_->store().replace(std::move(collected_), message.version);
-    collected_.clear();
+    if (message.version < fc_->store().version()) return;
+    const std::uint64_t refused = fc_state_->refused();
+    auto values = fc_state_->take(message);
+    if (fc_state_->refused() != refused) context.log(Severity::error, "the FC worker's state is not finite; the last good one is kept", {});
+    if (!values) return;
+    fc_->store().replace(std::move(*values), message.version);
     fc_collected_ = true;
     if (phase_ < Phase::collecting) save_model(context);
     advance(context);
@@ -307,13 +284,13 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       case Phase::waiting:
         if (everybody_joined(context)) {
           send_roster(context);
-          training_began_ = context.now();
+          books_.training_began(context.now());
           enter(context, Phase::training);
         }
         return;
       case Phase::training:
-        if (progress_.finished) {
-          training_ended_ = context.now();
+        if (books_.progress().finished) {
+          books_.training_ended(context.now());
           enter(context, Phase::flushing);
         }
         return;
@@ -321,7 +298,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
         if (flushed(context)) enter(context, Phase::evaluating);
         return;
       case Phase::evaluating:
-        if (!final_evaluated_) return;
+        if (!books_.final_evaluated()) return;
         enter(context, Phase::collecting);
         fc_collected_ = !fc_alone();
         collect(context);
@@ -340,7 +317,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   bool everybody_joined(Context& context) {
     const std::size_t conv = members_.count(Role::conv_worker), fc = members_.count(Role::fc_worker);
-    const bool loader = members_.count(Role::data_loader) > 0 && progress_.samples_total > 0;
+    const bool loader = members_.count(Role::data_loader) > 0 && books_.progress().samples_total > 0;
     if (loader && conv >= job().conv_workers && fc >= job().fc_workers) return true;
     message_.clear();
     if (!loader) message_ += "data-loader";
@@ -387,7 +364,10 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void collect(Context& context) {
     collect_asked_ = context.now();
-    if (!fc_alone()) return save_model(context);
+    if (!fc_alone()) {
+      save_model(context);
+      return;
+    }
     for (const ActorId id : members_.ids(Role::fc_worker)) (void)context.send(id, ParameterRequest{options_.generation, Group::fc, false, 0});
   }
 
@@ -422,32 +402,6 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     return false;
   }
 
-  [[nodiscard]] double training_seconds(Context& context) const {
-    if (!training_began_) return 0;
-    return seconds((training_ended_ ? *training_ended_ : context.now()) - *training_began_);
-  }
-
-  void update_rates(Context& context) {
-    const double bytes = total_socket_bytes(facts(context));
-    rates_.push_back({context.now(), progress_.samples_done, bytes});
-    while (rates_.size() > 2 && context.now() - rates_[1].at >= kRateWindow) rates_.pop_front();
-    const double span = seconds(rates_.back().at - rates_.front().at);
-    if (span <= 0) return;
-    samples_per_second_ = static_cast<double>(rates_.back().samples - rates_.front().samples) / span;
-    bytes_per_second_ = std::max(0.0, rates_.back().bytes - rates_.front().bytes) / span;
-  }
-
-  [[nodiscard]] GroupStatus status_of(const GroupServer& group, std::uint64_t version) const {
-    GroupStatus out;
-    out.version = version;
-    out.received = group.ledger().received;
-    out.by_verdict = group.ledger().by_verdict;
-    out.duplicates = group.ledger().duplicates;
-    out.staleness_max = group.ledger().staleness_max;
-    out.staleness_mean = group.ledger().staleness_mean();
-    return out;
-  }
-
   [[nodiscard]] std::uint64_t fc_version() const {
     if (!fc_) return 0;
     if (!fc_alone()) return fc_->store().version();
@@ -462,7 +416,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     facts.conv = &*conv_;
     facts.fc = fc_ ? &*fc_ : nullptr;
     facts.fc_version = fc_version();
-    facts.bytes_per_second = bytes_per_second_;
+    facts.bytes_per_second = books_.bytes_per_second();
     facts.message = message_;
     RunStatus& s = facts.status;
     s.run = options_.run;
@@ -470,19 +424,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     s.phase = phase_;
     s.model = job().model;
     s.dataset = job().dataset;
-    s.epoch = progress_.epoch;
     s.epochs = job().epochs;
-    s.samples_done = progress_.samples_done;
-    s.samples_total = progress_.samples_total;
-    s.samples_repeated = progress_.samples_repeated;
-    s.seconds = training_seconds(context);
-    s.samples_per_second = samples_per_second_;
-    s.loss = progress_.loss;
-    s.progress = progress_.samples_total == 0 ? 0 : static_cast<double>(progress_.samples_done) / static_cast<double>(progress_.samples_total);
+    books_.fill(s, context.now());
     s.staleness_bound = job().staleness;
-    s.groups.push_back(status_of(*conv_, conv_->store().version()));
-    if (fc_) s.groups.push_back(status_of(*fc_, fc_version()));
-    s.history = history_;
     return facts;
   }
 
@@ -492,23 +436,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     write_status(context);
     const auto monitors = members_.ids(Role::monitor);
     if (monitors.empty()) return;
-    RunStatus status = facts(context).status;
-    status.members = members_.departed();
-    for (const auto& [id, row] : members_.rows()) {
-      if (status.members.size() >= limits::kMembers) status.members.erase(status.members.begin());
-      const GroupServer* group = id.role == Role::conv_worker ? &*conv_ : (id.role == Role::fc_worker && fc_ ? &*fc_ : nullptr);
-      MemberStatus member;
-      member.id = id;
-      member.number = row.member.number;
-      member.name = row.member.name;
-      member.endpoint = row.member.endpoint;
-      member.active = row.member.active;
-      member.clock = group == nullptr ? 0 : group->clocks().pushed(id);
-      member.version = group == nullptr ? 0 : group->version_sent(id);
-      member.last_seen_seconds = seconds(context.now() - row.last_seen);
-      member.progress_age_ms = row.progress_age_ms;
-      status.members.push_back(std::move(member));
-    }
+    const RunStatus status = full_status(facts(context), context.now());
     MetricReport own;
     own.sequence = ++reports_;
     own.uptime_seconds = seconds(context.now() - started_);
@@ -522,12 +450,6 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     }
   }
 
-  struct RatePoint {
-    Instant at{};
-    std::uint64_t samples = 0;
-    double bytes = 0;
-  };
-
   AggregatorOptions options_;
   ProcessIdentity identity_;
   std::optional<JobModel> model_;
@@ -536,21 +458,14 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   std::uint64_t roster_revision_ = 0;
   Phase phase_ = Phase::waiting;
   Instant started_{}, phase_since_{}, roster_sent_{}, waiting_logged_{}, collect_asked_{};
-  std::optional<Instant> training_began_, training_ended_;
   std::map<ActorId, std::uint64_t> reached_;
   std::optional<std::uint64_t> final_conv_, final_fc_;
-  DataProgress progress_;
-  std::vector<HistoryRow> history_;
-  std::uint32_t newest_evaluation_ = 0;
-  bool final_evaluated_ = false;
-  std::vector<float> collected_;
-  std::uint64_t collecting_version_ = 0;
+  RunBooks books_;
+  std::optional<FcStateCollector> fc_state_;  ///< where there is one FC worker
   bool fc_collected_ = false;
   bool stopped_ = false;
   bool left_ = false;
   std::string message_, save_error_;
-  std::deque<RatePoint> rates_;
-  double samples_per_second_ = 0, bytes_per_second_ = 0;
   std::uint64_t reports_ = 0;
 };
 

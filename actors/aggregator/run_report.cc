@@ -81,7 +81,41 @@ Json bytes_of(const RunFacts& facts) {
   return out;
 }
 
+GroupStatus status_of(const GroupServer& group, std::uint64_t version) {
+  GroupStatus out;
+  out.version = version;
+  out.received = group.ledger().received;
+  out.by_verdict = group.ledger().by_verdict;
+  out.duplicates = group.ledger().duplicates;
+  out.staleness_max = group.ledger().staleness_max;
+  out.staleness_mean = group.ledger().staleness_mean();
+  return out;
+}
+
 }  // namespace
+
+RunStatus full_status(const RunFacts& facts, Instant now) {
+  RunStatus out = facts.status;
+  out.groups.push_back(status_of(*facts.conv, facts.conv->store().version()));
+  if (facts.fc != nullptr) out.groups.push_back(status_of(*facts.fc, facts.fc_version));
+  out.members = facts.members->departed();
+  for (const auto& [id, row] : facts.members->rows()) {
+    if (out.members.size() >= limits::kMembers) out.members.erase(out.members.begin());  // the departed make room
+    const GroupServer* group = id.role == Role::conv_worker ? facts.conv : (id.role == Role::fc_worker ? facts.fc : nullptr);
+    MemberStatus member;
+    member.id = id;
+    member.number = row.member.number;
+    member.name = row.member.name;
+    member.endpoint = row.member.endpoint;
+    member.active = row.member.active;
+    member.clock = group == nullptr ? 0 : group->clocks().pushed(id);
+    member.version = group == nullptr ? 0 : group->version_sent(id);
+    member.last_seen_seconds = seconds(now - row.last_seen);
+    member.progress_age_ms = row.progress_age_ms;
+    out.members.push_back(std::move(member));
+  }
+  return out;
+}
 
 TrafficBytes traffic_bytes(const RunFacts& facts, Traffic traffic) {
   const std::string stem = "sent." + std::string(name_of(traffic));

@@ -25,7 +25,7 @@ struct RunFacts {
   const GroupServer* conv = nullptr;
   const GroupServer* fc = nullptr;  ///< null where the model is not cut
   std::uint64_t fc_version = 0;
-  RunStatus status;                 ///< without members
+  RunStatus status;                 ///< without groups and members
   double bytes_per_second = 0;
   std::string message;              ///< what is being waited for, if anything
 };
@@ -34,6 +34,8 @@ struct RunFacts {
 TrafficBytes traffic_bytes(const RunFacts& facts, Traffic traffic);
 double total_socket_bytes(const RunFacts& facts);
 
+/// With groups and members: what monitors are sent.
+RunStatus full_status(const RunFacts& facts, Instant now);
 std::string status_json(const RunFacts& facts);
 /// `outcome`: "finished" or "stopped". `accuracy` and `loss` are of the last history row; null where there is none.
 std::string result_json(const RunFacts& facts, const std::string& outcome, const std::string& model_file);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/random.h"
@@ -56,7 +57,20 @@ class Network {
 };
 
 /// Builds a network from layer stages: "conv 32 kernel=5 pad=2 stride=1", "relu", "pool 2" (max, stride = size), "flatten", "fc 1024".
-/// Layers are numbered by kind from 1 (conv1, conv2, fc1, fc2), in each network by itself. Errors: bad_config naming the stage.
-Result<std::unique_ptr<Network>> build_network(const std::vector<SpecStage>& stages, Shape input, std::uint32_t threads = 1);
+/// Layers are numbered by kind from 1 (conv1, conv2, fc1, fc2), in each network by itself; the part of a model behind its cut goes on where
+/// the part before it ended: `continued`. Errors: bad_config naming the stage.
+Result<std::unique_ptr<Network>> build_network(const std::vector<SpecStage>& stages, Shape input, std::uint32_t threads = 1,
+                                               const Network* continued = nullptr);
+
+struct LayerKind {
+  std::string_view name;
+  std::string_view help;
+};
+const std::vector<LayerKind>& layer_kinds();
+
+inline constexpr std::size_t kBatchMax = 65536;                             ///< samples in one forward pass
+inline constexpr std::size_t kParametersMax = std::size_t{1} << 28;         ///< floats in one network
+inline constexpr std::size_t kActivationsMax = std::size_t{1} << 24;        ///< floats of one sample between two layers
+inline constexpr std::uint32_t kThreadsMax = 256;                           ///< of one network
 
 }  // namespace hourglass::nn

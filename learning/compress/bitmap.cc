@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learning/compress/bitmap.h"
+
+#include <bit>
+#include <cstring>
+
+namespace hourglass::compress {
+namespace {
+
+/// The 64 bits from byte `at`, zeros behind the end.
+std::uint64_t word_at(const Bytes& bytes, std::size_t at) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
+  return word;
+}
+
+class Bitmap final : public IndexCoder {
+ public:
+  [[nodiscard]] IndexCodec wire() const override { return IndexCodec::bitmap; }
+  [[nodiscard]] std::size_t bytes(std::span<const std::uint32_t> /*indices*/, std::size_t length) const override { return (length + 7) / 8; }
+
+  void encode(std::span<const std::uint32_t> indices, std::size_t length, GradientBlock& block) const override {
+    block.index_codec = wire();
+    block.rice_bits = 0;
+    block.indices.assign((length + 7) / 8, std::byte{0});
+    for (const std::uint32_t index : indices) block.indices[index / 8] |= static_cast<std::byte>(1U << (index % 8));
+  }
+
+  [[nodiscard]] Status decode(const GradientBlock& block, std::vector<std::uint32_t>& indices) const override {
+    const Bytes& bits = block.indices;
+    if (bits.size() != (block.length + 7) / 8) return {Errc::malformed, "a bitmap that does not fit the block's range"};
+    if (block.length % 8 != 0 && static_cast<unsigned>(bits.back()) >> (block.length % 8) != 0) {
+      return {Errc::malformed, "a bitmap with ones behind the block's range"};
+    }
+    std::uint64_t ones = 0;
+    for (std::size_t at = 0; at < bits.size(); at += 8) ones += static_cast<std::uint64_t>(std::popcount(word_at(bits, at)));
+    if (ones != block.count) return {Errc::malformed, "a bitmap whose ones are not the block's count"};
+    indices.resize(block.count);
+    std::uint32_t* next = indices.data();
+    for (std::size_t at = 0; at < bits.size(); at += 8) {
+      for (std::uint64_t word = word_at(bits, at); word != 0; word &= word - 1) {
+        *next++ = static_cast<std::uint32_t>(at * 8) + static_cast<std::uint32_t>(std::countr_zero(word));
+      }
+    }
+    return {};
+  }
+};
+
+}  // namespace
+
+const IndexCoder& bitmap_coder() {
+  static const Bitmap coder;
+  return coder;
+}
+
+}  // namespace hourglass::compress

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A whole cluster of the real actors in the simulator, with checkers that look after every event.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "messages/job.h"
+#include "runtime/sim/sim_reactor.h"
+
+namespace hourglass::testing_cluster {
+
+/// Small and quick: LeNet-5 on the synthetic set.
+Job small_job();
+
+struct ClusterOptions {
+  Job job = small_job();
+  sim::SimOptions network;
+  std::uint64_t seed = 1;
+  std::size_t conv_workers = 0;  ///< started at once; 0: as many as the job wants
+  std::size_t fc_workers = 0;
+  bool monitor = true;
+};
+
+class Cluster {
+ public:
+  explicit Cluster(ClusterOptions options);
+
+  ActorId add(Role role);
+  /// The newest process of that role; they are numbered in the order of add().
+  [[nodiscard]] ActorId id(Role role, std::size_t position) const { return ids_.at(role).at(position); }
+  /// Runs until the aggregator has left. False when that takes longer than `limit` of virtual time.
+  bool finish(Duration limit = std::chrono::minutes(30));
+  bool run_until_samples(std::uint64_t samples, Duration limit = std::chrono::minutes(30));
+  sim::SimReactor& reactor() { return reactor_; }
+
+  nlohmann::json status();  ///< status.json, null before there is one
+  nlohmann::json result();  ///< result.json; fails the test where there is none
+  /// The saved model's parameters, conv group then fc group.
+  std::vector<float> parameters();
+  /// Largest gap seen between the clocks of active workers, in finished units; and violations of what must always hold.
+  [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
+
+  /// Every lease result that the loader was told, by sample id: how often it was trained on.
+  [[nodiscard]] const std::map<ActorId, std::uint64_t>& pushes_applied() const { return applied_; }
+
+ private:
+  void check(const sim::Delivery& delivery);
+  ClusterOptions options_;
+  sim::SimReactor reactor_;
+  std::map<Role, std::vector<ActorId>> ids_;
+  std::uint32_t next_index_ = 1;
+  std::vector<std::string> violations_;
+  std::map<std::pair<ActorId, std::uint64_t>, int> verdicts_;  ///< (worker, clock) -> applied or not, as first told
+  std::map<ActorId, std::uint64_t> applied_;
+  std::map<ActorId, std::uint64_t> versions_;
+};
+
+}  // namespace hourglass::testing_cluster

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whole runs in the simulator: every layout and staleness, compressed and not, ends with a saved model that has learned, and balanced books.
+#include <gtest/gtest.h>
+
+#include "tests/simulation/cluster.h"
+
+namespace hourglass::testing_cluster {
+namespace {
+using namespace std::chrono_literals;
+
+struct Scenario {
+  const char* name;
+  std::uint32_t conv, fc;
+  std::int64_t staleness;
+  std::uint32_t local_steps;
+  const char* compress;
+  const char* downlink;
+  const char* boundary;
+};
+
+void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
+
+class Training : public testing::TestWithParam<Scenario> {};
+
+void expect_balanced(const nlohmann::json& result, std::uint64_t samples) {
+  const auto& ledger = result["ledger"];
+  std::uint64_t rejected = 0;
+  for (const auto& [reason, count] : ledger["rejected"].items()) rejected += count.get<std::uint64_t>();
+  EXPECT_EQ(ledger["received"].get<std::uint64_t>(), ledger["applied"].get<std::uint64_t>() + rejected + ledger["rolled_back"].get<std::uint64_t>());
+  EXPECT_EQ(result["samples"], samples);
+}
+
+TEST_P(Training, LearnsAndBalances) {
+  const Scenario& scenario = GetParam();
+  ClusterOptions options;
+  options.job.conv_workers = scenario.conv;
+  options.job.fc_workers = scenario.fc;
+  options.job.staleness = scenario.staleness;
+  options.job.local_steps = scenario.local_steps;
+  options.job.compress = scenario.compress;
+  options.job.downlink = scenario.downlink;
+  options.job.boundary = scenario.boundary;
+  options.job.samples = 6000;
+  Cluster cluster(options);
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+  const auto result = cluster.result();
+  EXPECT_EQ(result["status"], "finished");
+  EXPECT_GT(result["accuracy"].get<double>(), 0.85) << result.dump();
+  expect_balanced(result, 6000);
+  if (scenario.staleness >= 0) {
+    const std::uint64_t slack = static_cast<std::uint64_t>(scenario.staleness);
+    const std::uint64_t workers = std::max(scenario.conv, scenario.fc);
+    EXPECT_LE(result["staleness"]["max"].get<std::uint64_t>(), (2 * slack + 1) * (workers - 1));
+  }
+  for (const char* reason : {"stale", "nonfinite", "shape", "version"}) EXPECT_EQ(result["ledger"]["rejected"][reason], 0) << reason;
+  for (const ActorId id : cluster.reactor().live_actors()) ADD_FAILURE() << to_string(id) << " did not leave";
+  for (const Role role : {Role::conv_worker, Role::fc_worker, Role::data_loader, Role::monitor}) {
+    if (role == Role::fc_worker && scenario.fc == 0) continue;
+    const sim::Exit* exit = cluster.reactor().exit_of(cluster.id(role, 0));
+    ASSERT_NE(exit, nullptr);
+    EXPECT_EQ(exit->code, ExitCode::ok) << exit->reason;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, Training,
+    testing::Values(Scenario{"synchronous", 2, 1, 0, 1, "dense", "dense", "f32"},
+                    Scenario{"bounded", 2, 1, 4, 1, "dense", "dense", "f32"},
+                    Scenario{"unlimited", 3, 1, kUnlimited, 1, "dense", "dense", "f32"},
+                    Scenario{"local_steps", 2, 1, 2, 4, "dense", "dense", "f32"},
+                    Scenario{"synchronous_local_steps", 3, 1, 0, 3, "dense", "dense", "f32"},
+                    Scenario{"compressed", 2, 1, 4, 1, "topk ratio=0.05 | two_level | rice", "topk ratio=0.05 | two_level | rice", "u8"},
+                    Scenario{"bf16", 2, 1, 4, 1, "dense | bf16", "dense | bf16", "bf16"},
+                    Scenario{"whole_model", 2, 0, 4, 1, "dense", "dense", "f32"},
+                    Scenario{"whole_model_synchronous", 3, 0, 0, 2, "topk ratio=0.05", "dense", "f32"},
+                    Scenario{"two_fc", 4, 2, 4, 1, "dense", "dense", "f32"},
+                    Scenario{"two_fc_synchronous", 4, 2, 0, 1, "dense", "dense", "f32"},
+                    Scenario{"three_fc_compressed", 3, 3, 2, 2, "topk ratio=0.1 | two_level", "topk ratio=0.1 | two_level", "bf16"}),
+    [](const auto& row) { return std::string(row.param.name); });
+
+TEST(Simulation, SameSeedSameRun) {
+  const auto trace = [](std::uint64_t seed) {
+    ClusterOptions options;
+    options.seed = seed;
+    options.network.link.jitter = 2ms;
+    options.job.samples = 640;
+    Cluster cluster(options);
+    EXPECT_TRUE(cluster.finish());
+    return std::pair(cluster.reactor().trace_hash(), cluster.result()["accuracy"].get<double>());
+  };
+  const auto first = trace(5);
+  EXPECT_EQ(first, trace(5));
+  EXPECT_NE(first.first, trace(6).first);
+}
+
+/// The books end exact also where single messages vanish or come twice.
+TEST(Simulation, LossAndDuplicationAreRepaired) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+    ClusterOptions options;
+    options.seed = seed;
+    options.network.link.loss = 0.05;
+    options.network.link.duplication = 0.05;
+    options.network.link.jitter = 1ms;
+    options.job.staleness = seed % 2 == 0 ? 0 : 3;
+    options.job.fc_workers = seed % 3 == 0 ? 2 : 1;
+    options.job.samples = 960;
+    options.job.compress = "topk ratio=0.05 | two_level | rice";
+    options.job.downlink = seed % 2 == 0 ? "topk ratio=0.05" : "dense";
+    Cluster cluster(options);
+    ASSERT_TRUE(cluster.finish()) << "seed " << seed << " " << cluster.status().dump();
+    EXPECT_EQ(cluster.violations(), std::vector<std::string>()) << "seed " << seed;
+    expect_balanced(cluster.result(), 960);
+  }
+}
+
+}  // namespace
+}  // namespace hourglass::testing_cluster
