@@ -21,6 +21,8 @@ LogLimiter::Verdict LogLimiter::ask(std::string_view event, std::string_view pee
 }
 
 void LogLimiter::forget_old(Instant now) {
+  if (now < next_cleaning_) return;  // under a flood of peers this would be all that we do
+  next_cleaning_ = now + std::chrono::seconds(1);
   std::erase_if(lines_, [now](const auto& entry) { return now - entry.second.passed >= kPause; });
 }
 

@@ -30,6 +30,7 @@ class LogLimiter {
   };
   void forget_old(Instant now);
   std::map<std::string, Line, std::less<>> lines_;
+  Instant next_cleaning_{};
 };
 
 }  // namespace hourglass::zmq

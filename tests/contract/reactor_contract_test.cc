@@ -128,7 +128,9 @@ TEST_P(ReactorContract, WhatWasAcceptedIsDeliveredAlsoWhenTheCreditRunsOut) {
   cluster_->act(kConv, [&](Context& context) {
     for (int i = 0; i < 2000 && refused == 0; ++i) {
       const Status sent = context.post(kAggregator, filler(100'000, Traffic::batch));
-      if (!sent.ok()) EXPECT_EQ(sent.error().code, Errc::over_limit);
+      if (!sent.ok()) {
+        EXPECT_EQ(sent.error().code, Errc::over_limit);
+      }
       ++(sent.ok() ? accepted : refused);
     }
   });

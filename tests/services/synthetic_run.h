@@ -36,6 +36,9 @@ class SyntheticRun {
   void tick() {
     if (bench_.exit_code) return;
     time_ += 1;
+    HeartbeatReply alive;
+    alive.generation = 1;
+    bench_.deliver(kAggregator, alive);
     const bool lost = options_.lose_one && time_ > options_.run_seconds / 2;
     for (Worker& worker : workers_) {
       if (lost && worker.member.id.role == Role::conv_worker && worker.member.number == 2) worker.gone = true;

@@ -70,8 +70,8 @@ export function useDark() {
   return dark;
 }
 
-/// data: uPlot's, [x, one array per curve]. shown: the numbers in the legend, where they are not the data (stacked curves).
-export function Chart({title, curves, data, shown, format, tick = format, height = 200, low, high, stacked, wide, legend = true, empty}) {
+/// data: uPlot's, [x, one array per curve]; of stacked curves the sums, greatest first. onHover: index of the moment under the pointer, or null.
+export function Chart({title, curves, data, format, tick = format, height = 200, low, high, stacked, wide, legend = true, empty, onHover}) {
   const place = useRef(null);
   const plot = useRef(null);
   const [index, setIndex] = useState(null);
@@ -96,8 +96,9 @@ export function Chart({title, curves, data, shown, format, tick = format, height
   }, [data]);
 
   const at = index !== null && index < data[0].length ? index : null;
+  useEffect(() => onHover?.(at), [at, data]);
   const value = (i) => {
-    const values = (shown ?? data)[i + 1] ?? [];
+    const values = data[i + 1] ?? [];
     if (at !== null) return values[at];
     return values.findLast?.((x) => typeof x === 'number') ?? values.filter((x) => typeof x === 'number').pop();
   };

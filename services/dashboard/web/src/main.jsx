@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {render} from 'preact';
-import {useMemo} from 'preact/hooks';
+import {useMemo, useState} from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
 import {Chart, join} from './chart.jsx';
@@ -17,13 +17,27 @@ function stack([time, ...columns]) {
   return [time, ...sums.reverse()];
 }
 
+/// Bytes by kind; the table shows what was sent at the moment under the pointer.
+function Moved({store}) {
+  const [hovered, setHovered] = useState(null);
+  const moved = useMemo(() => store.withGaps(kinds.map((kind) => `bytes_per_second.${kind}`)), [store.revision]);
+  const stacked = useMemo(() => stack(moved), [moved]);
+  const at = hovered === null || hovered >= moved[0].length ? null
+    : {time: moved[0][hovered], rates: Object.fromEntries(kinds.map((kind, i) => [kind, moved[i + 1][hovered]]))};
+  return (
+    <div class="bytes">
+      <Chart title="Bytes per second by kind of message" data={stacked} format={bytesRate} tick={(x) => bytesRate(x).replace(/\.0+(?= )/, '')} low={0}
+        height={342} stacked wide legend={false} onHover={setHovered} curves={[...kinds].reverse().map((kind) => ({name: kind, color: `--${kind}`}))} />
+      <section class="panel"><header><h2>Bytes sent, all processes</h2></header><TrafficTable state={store.state} at={at} /></section>
+    </div>
+  );
+}
+
 function Charts({store}) {
   const {revision} = store;
   const loss = useMemo(() => join([store.withGaps(['loss']), [store.history.map((row) => row.seconds), store.history.map((row) => row.loss)]]), [revision]);
   const accuracy = useMemo(() => [store.history.map((row) => row.seconds), store.history.map((row) => row.accuracy)], [revision]);
   const speed = useMemo(() => store.withGaps(['samples_per_second']), [revision]);
-  const moved = useMemo(() => store.withGaps(kinds.map((kind) => `bytes_per_second.${kind}`)), [revision]);
-  const stacked = useMemo(() => stack(moved), [moved]);
   return (
     <>
       <div class="charts">
@@ -33,11 +47,7 @@ function Charts({store}) {
           curves={[{name: 'test', color: '--test', points: true}]} />
         <Chart title="Samples per second" data={speed} format={rate} tick={short} low={0} curves={[{name: 'all workers', color: '--speed', filled: true}]} />
       </div>
-      <div class="bytes">
-        <Chart title="Bytes per second by kind of message" data={stacked} shown={[moved[0], ...moved.slice(1).reverse()]} format={bytesRate} tick={(x) => bytesRate(x).replace(/\.0+(?= )/, '')} low={0}
-          height={342} stacked wide legend={false} curves={[...kinds].reverse().map((kind) => ({name: kind, color: `--${kind}`}))} />
-        <section class="panel"><header><h2>Bytes sent, all processes</h2></header><TrafficTable state={store.state} /></section>
-      </div>
+      <Moved store={store} />
     </>
   );
 }

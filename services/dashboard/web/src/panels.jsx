@@ -59,23 +59,23 @@ export function Run({state, history}) {
   );
 }
 
-export function TrafficTable({state}) {
+export function TrafficTable({state, at}) {
   const rows = state.traffic;
   const sum = (key) => rows.reduce((total, row) => total + row[key], 0);
   const most = sum('socket_bytes') || 1;
   return (
     <table class="traffic">
-      <thead><tr><th scope="col">Kind of message</th><th scope="col">Now</th><th scope="col">Payload</th><th scope="col">Socket</th><th scope="col">Share</th></tr></thead>
+      <thead><tr><th scope="col">Kind of message</th><th scope="col">{at ? `At ${clock(at.time)}` : 'Now'}</th><th scope="col">Payload</th><th scope="col">Socket</th><th scope="col">Share</th></tr></thead>
       <tbody>
         {rows.map((row) => <tr key={row.kind} class={row.socket_bytes === 0 ? 'none' : ''}>
           <th scope="row"><i class="swatch" style={{background: `var(--${row.kind})`}} />{kindName(row.kind)}</th>
-          <td>{bytesRate(row.socket_bytes_per_second)}</td>
+          <td>{bytesRate(at ? at.rates[row.kind] : row.socket_bytes_per_second)}</td>
           <td data-field={`traffic.${row.kind}.payload`}>{bytes(row.payload_bytes)}</td>
           <td data-field={`traffic.${row.kind}.socket`}>{bytes(row.socket_bytes)}</td>
           <td>{percent(row.socket_bytes / most)}</td>
         </tr>)}
       </tbody>
-      <tfoot><tr><th scope="row">Total</th><td>{bytesRate(state.bytes_per_second)}</td><td>{bytes(sum('payload_bytes'))}</td><td>{bytes(sum('socket_bytes'))}</td><td /></tr></tfoot>
+      <tfoot><tr><th scope="row">Total</th><td>{bytesRate(at ? Object.values(at.rates).reduce((x, y) => x + (y ?? 0), 0) : state.bytes_per_second)}</td><td>{bytes(sum('payload_bytes'))}</td><td>{bytes(sum('socket_bytes'))}</td><td /></tr></tfoot>
     </table>
   );
 }
