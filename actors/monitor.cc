@@ -18,8 +18,8 @@ constexpr std::uint32_t kLeaveTimer = 2;
 constexpr Duration kTick = 1s;
 /// Changes are published at once, yet not more often than this.
 constexpr Duration kPublishPause = 200ms;
-/// How long the last status may take after the word that the run is over.
-constexpr Duration kLastStatusPatience = 2s;
+/// How long the others' last reports may take after the word that the run is over.
+constexpr Duration kFarewellMax = 2s;
 /// A member that has been gone for this long is shown no more.
 constexpr Duration kGoneShown = 120s;
 constexpr double kRowSecondsMin = 0.5;
@@ -62,6 +62,7 @@ class Monitor final : public Handles<Monitor, Welcome, Refuse, Roster, RunPhase,
   void fill_actors(DashboardState& state, Context& context) const;
   void fill_traffic(DashboardState& state, Instant now) const;
   void fill_metrics(ActorState& row, Instant now) const;
+  void leave_when_complete(Context& context);
   void leave(Context& context, const std::string& reason);
 
   StateSink* sink_;
@@ -83,6 +84,7 @@ class Monitor final : public Handles<Monitor, Welcome, Refuse, Roster, RunPhase,
   bool series_changed_ = false;
   std::uint64_t sequence_ = 0;
   std::optional<Instant> published_at_;
+  bool leaving_ = false;
   bool closed_ = false;
 };
 
@@ -129,14 +131,16 @@ void Monitor::on(Context& context, ActorId from, Refuse&& message) {
 }
 
 void Monitor::on(Context& context, ActorId from, Roster&& message) {
-  if (of_aggregator(context, from) && client_.on(context, std::move(message))) changed(context);
+  if (!of_aggregator(context, from) || !client_.on(context, std::move(message))) return;
+  changed(context);
+  leave_when_complete(context);
 }
 
 void Monitor::on(Context& context, ActorId from, RunPhase&& message) {
   if (!of_aggregator(context, from) || !client_.on(context, message)) return;
   phase_ = client_.phase();
-  if (phase_ == Phase::finished) context.wake_after(kLastStatusPatience, kLeaveTimer);
   changed(context);
+  leave_when_complete(context);
 }
 
 void Monitor::on(Context& context, ActorId from, HeartbeatReply&& message) {
@@ -150,6 +154,7 @@ void Monitor::on(Context& context, ActorId from, MetricReport&& message) {
     return;
   }
   book_.report(from, message, context.now());
+  if (message.last) leave_when_complete(context);
 }
 
 void Monitor::on(Context& context, ActorId from, RunStatus&& message) {
@@ -169,8 +174,21 @@ void Monitor::on(Context& context, ActorId from, RunStatus&& message) {
   add_row(message, context.now());
   status_ = std::make_shared<const RunStatus>(std::move(message));
   status_at_ = context.now();
-  if (status_->phase == Phase::finished) return leave(context, "the run is over");
   if (turned) changed(context);
+  leave_when_complete(context);
+}
+
+/// Once the run is over: waits for the last status and for the last report of everybody who reported at all, so that the final state has all bytes.
+void Monitor::leave_when_complete(Context& context) {
+  if (phase_ != Phase::finished || closed_) return;
+  if (!leaving_) context.wake_after(kFarewellMax, kLeaveTimer);
+  leaving_ = true;
+  if (!status_ || status_->phase != Phase::finished) return;
+  for (const Member& member : client_.roster().members) {
+    const ActorMetrics* metrics = book_.find(member.id);
+    if (member.id != context.self() && member.id != kAggregator && metrics != nullptr && !metrics->last) return;
+  }
+  leave(context, "the run is over");
 }
 
 void Monitor::add_row(const RunStatus& status, Instant now) {

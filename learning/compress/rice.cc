@@ -70,7 +70,7 @@ class Rice final : public IndexCoder {
         writer.put((1ULL << piece) - 1, piece);
         ones -= piece;
       }
-      writer.put((1ULL << ones) - 1 | (gap & mask) << (ones + 1), ones + 1 + b);
+      writer.put(((1ULL << ones) - 1) | (gap & mask) << (ones + 1), ones + 1 + b);
     }
     block.indices.resize(size);
   }

@@ -15,8 +15,8 @@ Status append_cifar(const DatasetRow& row, DataFile& file, Bytes& images, std::v
     const Result<std::size_t> got = file.read(block);
     if (!got) return got.error();
     if (*got % record_bytes != 0) {
-      return file.wrong("truncated or not CIFAR's binary version: expected whole records of " + std::to_string(record_bytes) +
-                        " bytes, " + std::to_string(*got % record_bytes) + " are left over");
+      return file.wrong("truncated or not CIFAR's binary version: expected whole records of " + std::to_string(record_bytes) + " bytes, " +
+                        std::to_string(*got % record_bytes) + " are left over");
     }
     if (images.size() + *got > kDataFileBytesMax) {
       return {Errc::over_limit, file.name() + ": more samples than the limit of " + std::to_string(kDataFileBytesMax) + " bytes admits"};

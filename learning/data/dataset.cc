@@ -17,21 +17,42 @@ struct Entry {
 
 const std::vector<Entry>& entries() {
   static const std::vector<Entry> table = {
-      {{"fashion_mnist", "Zalando's Fashion-MNIST, 60,000 + 10,000 grey images of clothes; Debian's package dataset-fashion-mnist", 1, 28,
-        28, 10, {0.2860F}, {0.3530F}, "/usr/share/datasets/fashion-mnist"},
+      {{"fashion_mnist",
+        "Zalando's Fashion-MNIST, 60,000 + 10,000 grey images of clothes; Debian's package dataset-fashion-mnist",
+        1,
+        28,
+        28,
+        10,
+        {0.2860F},
+        {0.3530F},
+        "/usr/share/datasets/fashion-mnist"},
        "install Debian's dataset-fashion-mnist or give --data-dir",
        &read_idx},
-      {{"mnist", "LeCun's handwritten digits, 60,000 + 10,000 grey images; idx files, plain or .gz, by --data-dir", 1, 28, 28, 10,
-        {0.1307F}, {0.3081F}, ""},
+      {{"mnist",
+        "LeCun's handwritten digits, 60,000 + 10,000 grey images; idx files, plain or .gz, by --data-dir",
+        1,
+        28,
+        28,
+        10,
+        {0.1307F},
+        {0.3081F},
+        ""},
        "give --data-dir a folder with train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-images-idx3-ubyte and "
        "t10k-labels-idx1-ubyte, each plain or .gz",
        &read_idx},
-      {{"cifar10", "Krizhevsky's CIFAR-10, 50,000 + 10,000 colour images; the binary version, plain or .gz, by --data-dir", 3, 32, 32, 10,
-        {0.49140F, 0.48216F, 0.44653F}, {0.24703F, 0.24349F, 0.26158F}, ""},
+      {{"cifar10",
+        "Krizhevsky's CIFAR-10, 50,000 + 10,000 colour images; the binary version, plain or .gz, by --data-dir",
+        3,
+        32,
+        32,
+        10,
+        {0.49140F, 0.48216F, 0.44653F},
+        {0.24703F, 0.24349F, 0.26158F},
+        ""},
        "unpack CIFAR-10's binary version (cifar-10-binary.tar.gz) and give --data-dir the folder with data_batch_1.bin to "
        "data_batch_5.bin and test_batch.bin, or the one above it",
        &read_cifar},
-      {{"synthetic", "noisy patterns made from the seed, 6,000 + 1,000 grey images; needs no files", 1, 28, 28, 10, {0.5F}, {0.25F}, ""},
+      {{"synthetic", "noisy patterns made from the seed, 6,000 + 1,000 grey images; needs no files", 1, 28, 28, 10, {0.5F}, {0.24F}, ""},
        "",
        &make_synthetic},
   };
@@ -58,8 +79,8 @@ Result<const DatasetRow*> find_dataset(std::string_view name) {
     list += (list.empty() ? "" : ", ") + known.back();
   }
   const std::string near = nearest_name(name, known);
-  return {Errc::bad_config, "unknown dataset '" + std::string(name) + "'; known are " + list +
-                                (near.empty() ? "" : "; did you mean '" + near + "'?")};
+  return {Errc::bad_config,
+          "unknown dataset '" + std::string(name) + "'; known are " + list + (near.empty() ? "" : "; did you mean '" + near + "'?")};
 }
 
 Result<Dataset> load_dataset(std::string_view name, std::string_view dir, Split split, std::uint64_t seed) {

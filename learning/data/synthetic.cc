@@ -9,8 +9,8 @@
 namespace hourglass::data {
 namespace {
 
-constexpr std::uint32_t kCell = 4;      // pixels between two knots of a pattern
-constexpr std::int32_t kDarkest = 28;   // knots take equally spaced levels from here ...
+constexpr std::uint32_t kCell = 4;        // pixels between two knots of a pattern
+constexpr std::int32_t kDarkest = 28;     // knots take equally spaced levels from here ...
 constexpr std::int32_t kBrightest = 228;  // ... to here
 constexpr std::int32_t kNoiseTimes = 60;  // noise deviation in byte values: 209 * 60 / 256, about 49
 

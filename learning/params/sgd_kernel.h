@@ -13,8 +13,8 @@ struct SgdNumbers {
   float momentum = 0.0F;
 };
 
-/// Overwrites gradient[0, size) with the delta. Null `parameters`: no decay. Null `velocity`: no momentum, `nesterov` has no effect; else it
-/// is updated, and all zeros before the first step. The arrays must not overlap.
+/// Overwrites gradient[0, size) with the delta. Null `parameters`: no decay. Null `velocity`: no momentum, `nesterov` has no effect; else
+/// it is updated, and all zeros before the first step. The arrays must not overlap.
 using SgdKernel = void (*)(const float* parameters, float* gradient, float* velocity, std::size_t size, SgdNumbers numbers, bool nesterov);
 
 namespace kernels_base {

@@ -143,6 +143,7 @@ Response Dashboard::route(const Request& request) {
     out.headers.emplace_back("Allow", "GET, HEAD");
     return out;
   }
+  if (request.has_body) return failure(413, "requests have no body here");
   const std::string_view path = request.path;
   if (path == "/") return page(request);
   if (path == "/api/v1/state") return json(*board_.full_json());

@@ -32,6 +32,12 @@ MHD_Result add_query(void* out, MHD_ValueKind, const char* key, const char* valu
   return MHD_YES;
 }
 
+/// False where the request is answered on sight and its connection closed: nobody needs to send us a body.
+bool plain_read(MHD_Connection* connection, std::string_view method) {
+  const std::string_view length = header(connection, "Content-Length");
+  return (method == "GET" || method == "HEAD") && (length.empty() || length == "0") && header(connection, "Transfer-Encoding").empty();
+}
+
 /// What libmicrohttpd holds of one event stream.
 struct StreamReader {
   std::shared_ptr<EventStream> stream;
@@ -67,8 +73,15 @@ MHD_Response* make_response(const Response& answer, MHD_Connection* connection, 
                                          answer.fixed_body.empty() ? MHD_RESPMEM_MUST_COPY : MHD_RESPMEM_PERSISTENT);
 }
 
-MHD_Result handle(void* cls, MHD_Connection* connection, const char* url, const char* method, const char*, const char*, std::size_t*,
-                  void**) {
+MHD_Result handle(void* cls, MHD_Connection* connection, const char* url, const char* method, const char*, const char*,
+                  std::size_t* upload_bytes, void** seen) {
+  static char mark;
+  const bool early = !plain_read(connection, method);
+  if (*seen == nullptr && !early) {  // answered on the second call, when the request is whole: then the connection may be used again
+    *seen = &mark;
+    return MHD_YES;
+  }
+  *upload_bytes = 0;
   Request request;
   request.method = method;
   request.path = url;
@@ -76,7 +89,7 @@ MHD_Result handle(void* cls, MHD_Connection* connection, const char* url, const 
   request.if_none_match = header(connection, "If-None-Match");
   request.accept_encoding = header(connection, "Accept-Encoding");
   MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_query, &request.query);
-  // Answered on the first call, before any body is read: libmicrohttpd then closes connections that send one.
+  request.has_body = early && (request.method == "GET" || request.method == "HEAD");
   const Response answer = static_cast<Server*>(cls)->answer(request);
   MHD_Response* response = make_response(answer, connection, request.method == "HEAD");
   if (response == nullptr) return MHD_NO;

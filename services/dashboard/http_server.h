@@ -23,6 +23,7 @@ struct Request {
   std::string_view method, path;
   std::string_view host, if_none_match, accept_encoding;  ///< empty where the header is missing
   std::map<std::string, std::string, std::less<>> query;  ///< at most kQueryMax
+  bool has_body = false;  ///< a body was announced; it has not been read and the connection closes after the answer
 };
 
 struct Response {
@@ -34,7 +35,7 @@ struct Response {
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
-/// Called from the server's thread for GET and HEAD (a HEAD's body is left out by the server).
+/// Called from the server's thread, for any method (the body of a HEAD's answer is left out by the server).
 using Handler = std::function<Response(const Request&)>;
 
 struct ServerOptions {

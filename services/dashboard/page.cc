@@ -41,7 +41,7 @@ void run_table(std::string& out, const DashboardState& state) {
   out += "<h2>Run</h2><table>\n";
   row(out, {"State", name_of(state.phase)});
   if (const RunStatus* s = state.status.get()) {
-    const Ledger ledger = ledger_of(*s);
+    const LedgerSums ledger = ledger_sums(*s);
     row(out, {"Model", s->model});
     row(out, {"Data", s->dataset});
     row(out, {"Epoch", std::to_string(s->epoch) + " of " + std::to_string(s->epochs)});

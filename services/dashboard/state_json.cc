@@ -61,7 +61,7 @@ Json rejected_json(const RunStatus& status) {
 }
 
 void add_parameters(Json& out, const RunStatus& status) {
-  const Ledger ledger = ledger_of(status);
+  const LedgerSums ledger = ledger_sums(status);
   out["ledger"] = {{"received", ledger.received}, {"applied", ledger.applied}, {"rejected", rejected_json(status)},
                    {"duplicates", ledger.duplicates}, {"balanced", ledger.balanced}};
   out["staleness"] = {{"bound", status.staleness_bound < 0 ? Json("unlimited") : Json(status.staleness_bound)},
@@ -172,8 +172,8 @@ std::uint64_t count_of(const GroupStatus& group, Verdict verdict) {
   return index < group.by_verdict.size() ? group.by_verdict[index] : 0;
 }
 
-Ledger ledger_of(const RunStatus& status) {
-  Ledger out;
+LedgerSums ledger_sums(const RunStatus& status) {
+  LedgerSums out;
   double staleness_sum = 0;
   for (const GroupStatus& group : status.groups) {
     const std::uint64_t applied = count_of(group, Verdict::applied);

@@ -25,12 +25,12 @@ std::optional<std::string> series_json(const DashboardState& state, std::optiona
 std::string error_json(unsigned status, std::string_view text);
 
 /// Sums over the parameter groups, as page and metrics show them.
-struct Ledger {
+struct LedgerSums {
   std::uint64_t received = 0, applied = 0, rejected = 0, duplicates = 0;
   bool balanced = true;  ///< received = applied + rejected, in each group
   double staleness_max = 0, staleness_mean = 0;  ///< the mean over applied pushes
 };
-Ledger ledger_of(const RunStatus& status);
+LedgerSums ledger_sums(const RunStatus& status);
 std::uint64_t count_of(const GroupStatus& group, Verdict verdict);
 
 }  // namespace hourglass

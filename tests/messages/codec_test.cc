@@ -32,9 +32,9 @@ std::string refusal(const Bytes& bytes, Errc code) {
 
 TEST(Codec, AcceptsAnIntegerInEveryWidthThatHoldsIt) {
   for (const Bytes& body :
-       {hex({0x91, 5}), hex({0x91, 0xcc, 5}), hex({0x91, 0xcd, 0, 5}), hex({0x91, 0xce, 0, 0, 0, 5}), hex({0x91, 0xcf, 0, 0, 0, 0, 0, 0, 0, 5}),
-        hex({0x91, 0xd0, 5}), hex({0x91, 0xd1, 0, 5}), hex({0x91, 0xd2, 0, 0, 0, 5}), hex({0x91, 0xd3, 0, 0, 0, 0, 0, 0, 0, 5}),
-        hex({0xdc, 0, 1, 5}), hex({0xdd, 0, 0, 0, 1, 5})}) {
+       {hex({0x91, 5}), hex({0x91, 0xcc, 5}), hex({0x91, 0xcd, 0, 5}), hex({0x91, 0xce, 0, 0, 0, 5}),
+        hex({0x91, 0xcf, 0, 0, 0, 0, 0, 0, 0, 5}), hex({0x91, 0xd0, 5}), hex({0x91, 0xd1, 0, 5}), hex({0x91, 0xd2, 0, 0, 0, 5}),
+        hex({0x91, 0xd3, 0, 0, 0, 0, 0, 0, 0, 5}), hex({0xdc, 0, 1, 5}), hex({0xdd, 0, 0, 0, 1, 5})}) {
     const auto message = decode<HeartbeatReply>(body);
     ASSERT_TRUE(message.ok()) << message.error().text;
     EXPECT_EQ(message->generation, 5U);
@@ -48,7 +48,8 @@ TEST(Codec, RefusesIntegersThatDoNotFit) {
   EXPECT_EQ(refusal<HeartbeatReply>(hex({0x91, 0xd3, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}), Errc::malformed), range);
   EXPECT_EQ(refusal<HeartbeatReply>(hex({0x91, 0xcf, 0, 0, 0, 1, 0, 0, 0, 0}), Errc::malformed), range);
   EXPECT_TRUE(decode<HeartbeatReply>(hex({0x91, 0xce, 0xff, 0xff, 0xff, 0xff})).ok());
-  EXPECT_EQ(refusal<HeartbeatReply>(hex({0x91, 0xcb, 0, 0, 0, 0, 0, 0, 0, 0}), Errc::malformed), "heartbeat_reply: field 1: not an integer");
+  EXPECT_EQ(refusal<HeartbeatReply>(hex({0x91, 0xcb, 0, 0, 0, 0, 0, 0, 0, 0}), Errc::malformed),
+            "heartbeat_reply: field 1: not an integer");
   EXPECT_EQ(refusal<HeartbeatReply>(hex({0x91, 0xc3}), Errc::malformed), "heartbeat_reply: field 1: not an integer");
 }
 
@@ -122,11 +123,11 @@ TEST(Codec, RefusesPackedRealsThatAreNotFinite) {
 TEST(Codec, RefusesHalfNumbersInPackedFields) {
   const Bytes seven(7, std::byte{1});
   const std::uint32_t sum = checksum(seven);
-  // Sequence, capacity, the bin and its checksum, nothing done.
-  Bytes forged = hex({0x95, 0, 0, 0xc4, 7, 1, 1, 1, 1, 1, 1, 1, 0xce});
+  // Sequence, capacity, settling, the bin and its checksum, nothing done.
+  Bytes forged = hex({0x96, 0, 0, 0, 0xc4, 7, 1, 1, 1, 1, 1, 1, 1, 0xce});
   for (int i = 0; i < 4; ++i) forged.push_back(static_cast<std::byte>(sum >> (24 - 8 * i)));
   forged.push_back(std::byte{0x90});
-  EXPECT_EQ(refusal<BatchRequest>(forged, Errc::malformed), "batch_request: field 3: not whole numbers of 8 bytes");
+  EXPECT_EQ(refusal<BatchRequest>(forged, Errc::malformed), "batch_request: field 4: not whole numbers of 8 bytes");
 }
 
 TEST(Codec, NamesTheFieldAndTheItem) {
@@ -148,7 +149,8 @@ TEST(Codec, TellsLimitsFromNonsense) {
   EXPECT_EQ(refusal<Hello>(hello, Errc::over_limit), "hello: field 3: 129 is above the limit of 128");
   EXPECT_EQ(refusal<Roster>(hex({0x93, 0, 0, 0xdc, 0x04, 0x01}), Errc::over_limit), "roster: field 3: 1025 is above the limit of 1024");
   EXPECT_EQ(refusal<Roster>(hex({0x93, 0, 0, 0xdc, 0x04, 0x00}), Errc::malformed), "roster: field 3: incomplete");
-  EXPECT_EQ(refusal<BatchRequest>(hex({0x95, 0, 0, 0xc5, 0x02, 0x01}), Errc::over_limit), "batch_request: field 3: 513 is above the limit of 512");
+  EXPECT_EQ(refusal<BatchRequest>(hex({0x96, 0, 0, 0, 0xc5, 0x04, 0x01}), Errc::over_limit),
+            "batch_request: field 4: 1025 is above the limit of 1024");
   EXPECT_EQ(refusal<RunPhase>(hex({0x92, 0, 6}), Errc::malformed), "run_phase: field 2: not in 0..5");
   EXPECT_EQ(refusal<RunPhase>(hex({0x92, 0, 0, 0}), Errc::malformed), "run_phase: 1 bytes too many");
   EXPECT_EQ(refusal<RunPhase>(hex({0x93, 0, 0, 0}), Errc::malformed), "run_phase: 3 elements instead of 2");
@@ -189,7 +191,7 @@ TEST(CodecDeathTest, RefusesToSendWhatWouldBeRefused) {
   EXPECT_DEATH(out_of_range(), "out of its range");
   const auto many = [] {
     BatchRequest request;
-    request.holding.resize(limits::kLeases + 1);
+    request.holding.resize(limits::kLeases * 2 + 1);
     return encode(request);
   };
   EXPECT_DEATH(many(), "above its limit");
