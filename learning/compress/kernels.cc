@@ -307,6 +307,40 @@ void pack_two_bits(const float* values, std::size_t count, float boundary, std::
   }
 }
 
+std::uint64_t word_at(const std::byte* bits, std::size_t bytes, std::size_t at) {
+  std::uint64_t word = 0;
+  if (bytes - at >= 8) {
+    std::memcpy(&word, bits + at, 8);
+  } else {
+    std::memcpy(&word, bits + at, bytes - at);
+  }
+  return word;
+}
+
+std::size_t count_ones(const std::byte* bits, std::size_t bytes) {
+  std::size_t ones = 0;
+  for (std::size_t at = 0; at < bytes; at += 8) ones += static_cast<std::size_t>(__builtin_popcountll(word_at(bits, bytes, at)));
+  return ones;
+}
+
+/// Two slots are written whether or not the word has two ones: a branch for each would be guessed wrong too often.
+void expand_ones(const std::byte* bits, std::size_t bytes, std::uint32_t* positions) {
+  for (std::size_t at = 0; at < bytes; at += 8) {
+    std::uint64_t word = word_at(bits, bytes, at);
+    if (word == 0) continue;
+    const auto first = static_cast<std::uint32_t>(at * 8);
+    std::uint32_t* end = positions + __builtin_popcountll(word);
+    do {
+      for (int j = 0; j < 2; ++j) {
+        positions[j] = first + (word == 0 ? 0U : static_cast<std::uint32_t>(__builtin_ctzll(word)));
+        word &= word - 1;
+      }
+      positions += 2;
+    } while (positions < end);
+    positions = end;
+  }
+}
+
 /// Floats as integers of the same order, so that minimum and maximum need no care for NaN and vectorise. Its own inverse.
 std::int32_t ordered(std::int32_t bits) { return bits ^ static_cast<std::int32_t>(static_cast<std::uint32_t>(bits >> 31) & kMagnitude); }
 
@@ -346,6 +380,6 @@ void dequantize_row(const std::byte* codes, std::size_t count, float low, float 
 }  // namespace
 
 const Kernels kTable = {finite,      add,         compact,      add_compact, sum_of_squares, to_bf16,       from_bf16, finite_bf16,  finite_f32,
-                        add_f32,     add_bf16,    add_two_bits, magnitudes,  level_sums,     pack_two_bits, row_range, quantize_row, dequantize_row};
+                        add_f32,     add_bf16,    add_two_bits, magnitudes,  level_sums,     pack_two_bits, count_ones, expand_ones, row_range, quantize_row, dequantize_row};
 
 }  // namespace hourglass::compress::HG_KERNEL_NAMESPACE

@@ -53,6 +53,14 @@ class Histogram {
   std::array<std::array<std::uint32_t, 2049>, 4> tables_;
 };
 
+/// A lower bound of the magnitude of rank `rank`, near it but for ties.
+std::uint32_t find_coarse_magnitude(std::span<const float> values, std::size_t rank) {
+  Histogram histogram;
+  std::size_t larger = 0;
+  histogram.fill(values, 20, 11, 0);
+  return histogram.descend(rank, 11, larger) << 20;
+}
+
 class TopK final : public Selector {
  public:
   explicit TopK(double ratio) : ratio_(ratio) {}
@@ -121,6 +129,8 @@ class TopK final : public Selector {
   void search(std::span<const float> values, std::size_t k, Entries& chosen) {
     const std::uint32_t sampled = sample_threshold(values, k);
     if (sampled != 0 && collected_well(collect(values, sampled, capacity(values.size(), k), chosen), k, chosen)) return;
+    const std::uint32_t coarse = find_coarse_magnitude(values, k);
+    if (coarse != 0 && collected_well(collect(values, coarse, capacity(values.size(), k), chosen), k, chosen)) return;
     const RankedMagnitude last = find_magnitude(values, k);
     make_room(k, chosen);
     chosen.indices.resize(k);
@@ -142,7 +152,7 @@ class TopK final : public Selector {
 
   /// A magnitude that at least k entries reach with high probability, and not many more.
   static std::uint32_t sample_threshold(std::span<const float> values, std::size_t k) {
-    const std::size_t stride = std::max<std::size_t>(8, values.size() / kSampleMax);
+    const std::size_t stride = std::max<std::size_t>(8, values.size() / kSampleMax) | 1;  // odd: not a divisor of a matrix' columns
     std::vector<float> sample;
     sample.reserve(values.size() / stride + 1);
     for (std::size_t i = stride / 2; i < values.size(); i += stride) sample.push_back(values[i]);
