@@ -157,6 +157,7 @@ Result<TensorFile> read_safetensors(std::span<const std::byte> file) {
   if (length > file.size() - kLengthBytes) return malformed("the header reaches beyond the file");
   const std::string_view text = as_text(file.subspan(kLengthBytes, length));
   if (text.empty() || text.front() != '{') return malformed("the header does not start with '{'");
+  if (text.find('\0') != std::string_view::npos) return malformed("a zero byte in the header");  // the JSON reader would stop there
   HeaderReader header;
   if (!nlohmann::json::sax_parse(text.begin(), text.end(), &header)) return header.error;
 

@@ -22,12 +22,17 @@ Network::Departure Network::send(ActorId from, ActorId to, std::size_t bytes, In
   const bool lost = random_.uniform() < way.loss;
   const bool twice = random_.uniform() < way.duplication;
   const Instant first = arrival(way, pair, departure.starts);
-  const Instant second = arrival(way, pair, twice ? std::max(first, departure.starts) : departure.starts);
+  const Instant second = std::max(first, arrival(way, pair, departure.starts)) + late_copy();
   if (lost || blocked(from, to)) return departure;
   departure.arrivals.push_back(first);
   if (twice) departure.arrivals.push_back(second);
   if (!reorder_) last_arrival_[pair] = departure.arrivals.back();
   return departure;
+}
+
+Duration Network::late_copy() {
+  constexpr double kLateSecondsMax = 1.0;
+  return reorder_ ? from_seconds(random_.uniform() * kLateSecondsMax) : Duration::zero();
 }
 
 Instant Network::arrival(const Link& link, const Pair& pair, Instant starts) {

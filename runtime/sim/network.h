@@ -46,6 +46,7 @@ class Network {
  private:
   [[nodiscard]] const Link& link(ActorId from, ActorId to) const;
   [[nodiscard]] Duration transfer_time(ActorId actor, std::size_t bytes) const;
+  Duration late_copy();
   [[nodiscard]] Instant arrival(const Link& link, const Pair& pair, Instant starts);
 
   Random random_;

@@ -16,8 +16,8 @@ namespace {
 
 using testing_support::Kind;
 using testing_support::sample;
-using testing_support::WireValue;
 using testing_support::wire_values;
+using testing_support::WireValue;
 
 constexpr std::uint64_t kSeeds = 25;
 
@@ -119,16 +119,16 @@ TYPED_TEST(MessageContract, EveryOtherTypeIsRefusedInEveryPlace) {
     int kind;  ///< a Kind, or -1 for what no field is
     Bytes bytes;
   };
-  const std::vector<Other> others = {{-1, hex({0xc0})},                                         // nil
-                                     {-1, hex({0xc1})},                                         // never used
-                                     {-1, hex({0x80})},                                         // map
-                                     {-1, hex({0xdf, 0x7f, 0xff, 0xff, 0xff})},                 // map that claims much
-                                     {-1, hex({0xd4, 1, 2})},                                   // ext
-                                     {-1, hex({0xc9, 0xff, 0xff, 0xff, 0xff, 1})},              // ext that claims much
-                                     {static_cast<int>(Kind::integer), hex({1})},               //
-                                     {static_cast<int>(Kind::integer), hex({0xff})},            // -1
-                                     {static_cast<int>(Kind::boolean), hex({0xc3})},            //
-                                     {static_cast<int>(Kind::real32), hex({0xca, 0, 0, 0, 0})}, //
+  const std::vector<Other> others = {{-1, hex({0xc0})},                                          // nil
+                                     {-1, hex({0xc1})},                                          // never used
+                                     {-1, hex({0x80})},                                          // map
+                                     {-1, hex({0xdf, 0x7f, 0xff, 0xff, 0xff})},                  // map that claims much
+                                     {-1, hex({0xd4, 1, 2})},                                    // ext
+                                     {-1, hex({0xc9, 0xff, 0xff, 0xff, 0xff, 1})},               // ext that claims much
+                                     {static_cast<int>(Kind::integer), hex({1})},                //
+                                     {static_cast<int>(Kind::integer), hex({0xff})},             // -1
+                                     {static_cast<int>(Kind::boolean), hex({0xc3})},             //
+                                     {static_cast<int>(Kind::real32), hex({0xca, 0, 0, 0, 0})},  //
                                      {static_cast<int>(Kind::real64), hex({0xcb, 0, 0, 0, 0, 0, 0, 0, 0})},
                                      {static_cast<int>(Kind::text), hex({0xa1, 'a'})},
                                      {static_cast<int>(Kind::text), hex({0xdb, 0xff, 0xff, 0xff, 0xff, 'a'})},
@@ -163,10 +163,11 @@ TYPED_TEST(MessageContract, WrongCountsAreRefused) {
                                 "array at byte " + std::to_string(array.begin) + " claims " + std::to_string(count));
     }
     if (array.begin == 0) {  // the message itself: one field less, and one more
-      expect_refused<TypeParam>(replaced(replaced(bytes, elements.back().begin, bytes.size(), {}), 0, array.content, header(elements.size() - 1)),
-                                "one field less");
-      expect_refused<TypeParam>(replaced(replaced(bytes, bytes.size(), bytes.size(), hex({0})), 0, array.content, header(elements.size() + 1)),
-                                "one field more");
+      expect_refused<TypeParam>(
+          replaced(replaced(bytes, elements.back().begin, bytes.size(), {}), 0, array.content, header(elements.size() - 1)),
+          "one field less");
+      expect_refused<TypeParam>(
+          replaced(replaced(bytes, bytes.size(), bytes.size(), hex({0})), 0, array.content, header(elements.size() + 1)), "one field more");
     }
   }
 }
