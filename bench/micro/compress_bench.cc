@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Links: hg_compress
 // Compression: time per element and per kept entry, bytes, and the floors to hold them against (reading a vector, read-modify-write).
 #include <benchmark/benchmark.h>
 

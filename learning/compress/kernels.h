@@ -40,6 +40,7 @@ inline constexpr std::size_t kExpandSlack = 4;
 
 struct Kernels {
   bool (*finite)(const float* values, std::size_t count);
+  float (*largest_magnitude)(const float* values, std::size_t count);  ///< infinity or NaN where there is one; 0 for no values
   /// sum = a + b; false where an element of it is not finite. `sum` may be `a` or `b`.
   bool (*add)(const float* a, const float* b, float* sum, std::size_t count);
   /// Indices and values of the entries whose magnitude has bits >= `at_least` (>= 1), in order. Room for capacity + kCompactSlack.
