@@ -11,6 +11,7 @@
 #include "actors/job_model.h"
 #include "learning/compress/boundary.h"
 #include "learning/nn/loss.h"
+#include "learning/params/finite.h"
 #include "learning/params/optimizer.h"
 #include "runtime/membership_client.h"
 
@@ -25,7 +26,7 @@ constexpr Duration kTick = 500ms;
 constexpr Duration kSynchronousWaitMax = 2s;
 constexpr Duration kLeaveWithin = 4s;
 constexpr std::size_t kQueueMax = 4096;     ///< batches of all CONV workers
-constexpr std::size_t kAnswersKept = 33;    ///< per CONV worker: more than it can have under way
+constexpr std::size_t kAnswersKept = 64;    ///< per CONV worker: more than it can have under way, whatever the order of arrival
 
 /// A batch that waits for its step, decoded.
 struct Queued {
@@ -77,7 +78,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     for (auto row = answers_.begin(); row != answers_.end();) {
       row = membership_.find(row->first) == nullptr ? answers_.erase(row) : std::next(row);
     }
-    std::erase_if(queue_, [&](const Queued& q) { return membership_.find(q.from) == nullptr; });
+    std::erase_if(queue_, [&](const Queued& q) { return !answers_.contains(q.from); });
     tell_activity(context);
     step_if_due(context);
   }
@@ -103,14 +104,12 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     }
     if (message.mode == Mode::evaluate) return evaluate(context, from, message);
     Answers& known = answers_[from];
-    if (message.batch <= known.newest) {
-      const auto kept = std::find_if(known.kept.begin(), known.kept.end(), [&](const auto& row) { return row.first == message.batch; });
-      if (kept != known.kept.end()) {
-        context.count("activations_repeated", 1);
-        (void)context.post(from, kept->second);
-      }
-      return;  // a repeat of one still in the queue
+    if (const auto taken = known.find(message.batch); taken != known.end()) {
+      context.count("activations_repeated", 1);
+      if (taken->second.body) (void)context.post(from, taken->second);  // else it still waits for its step
+      return;
     }
+    if (!known.empty() && message.batch < known.begin()->first) return;  // answered long ago
     if (queue_.size() >= kQueueMax) {
       context.count("activations_over_limit", 1);
       return;  // it will repeat
@@ -118,7 +117,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     Queued queued{from, message.batch, message.progress, {}, std::move(message.labels)};
     queued.values.resize(std::size_t{message.tensor.rows} * message.tensor.columns);
     if (!compress::decode_boundary(message.tensor, queued.values).ok()) return context.count("activations_invalid", 1);
-    known.newest = message.batch;
+    known.emplace(message.batch, Parcel{});
     if (queue_.empty()) waiting_since_ = context.now();
     queue_.push_back(std::move(queued));
     context.gauge("queue", static_cast<double>(queue_.size()));
@@ -143,10 +142,8 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   }
 
  private:
-  struct Answers {
-    std::uint64_t newest = 0;  ///< batches up to this one have been taken
-    std::deque<std::pair<std::uint64_t, Parcel>> kept;
-  };
+  /// The newest batches of one CONV worker that were taken, with their answers once there are any.
+  using Answers = std::map<std::uint64_t, Parcel>;
 
   [[nodiscard]] const Job& job() const { return membership_.job(); }
   /// The only FC worker owns the fc group: its steps are final, and its state travels only for checkpoints.
@@ -281,6 +278,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     const auto tape = network().forward(*parameters, activations_, rows, logits_, true);
     const nn::LossResult loss = nn::softmax_cross_entropy(logits_, labels_, job().classes, logit_gradient_);
     network().backward(*parameters, *tape, logit_gradient_, gradient_, activation_gradient_);
+    if (!params::all_finite(activation_gradient_)) {
+      context.count("batches_nonfinite", 1);
+      std::fill(activation_gradient_.begin(), activation_gradient_.end(), 0.0F);
+    }
     answer(context, taken, rows);
     learn(context, parameters, taken.size(), progress, static_cast<std::uint32_t>(rows));
     context.count("steps", 1);
@@ -309,9 +310,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       out.hits = loss.hits;
       out.tensor = compress::encode_boundary(part, own, width, codec_, context.random());
       Answers& known = answers_[batch.from];
-      known.kept.emplace_back(batch.batch, pack(out));
-      if (known.kept.size() > kAnswersKept) known.kept.pop_front();
-      (void)context.post(batch.from, known.kept.back().second);  // lost: the repeat of its activations fetches it
+      Parcel& kept = known[batch.batch];
+      kept = pack(out);
+      (void)context.post(batch.from, kept);  // lost: the repeat of its activations fetches it
+      while (known.size() > kAnswersKept && known.begin()->second.body) known.erase(known.begin());
       at += own;
     }
   }
@@ -321,6 +323,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     // Asynchronous: batches that happen to be taken together count as so many steps, or the learning rate would depend on timing.
     const double scale = synchronous() ? 1.0 : static_cast<double>(batches);
     optimizer_->step(*parameters, gradient_, job().learning_rate * schedule_->factor(progress) * scale);
+    if (!params::all_finite(gradient_)) {
+      context.count("steps_nonfinite", 1);
+      std::fill(gradient_.begin(), gradient_.end(), 0.0F);
+    }
     ++steps_;
     if (alone()) {
       std::vector<float>& own = *own_;

@@ -43,10 +43,10 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   T& value() & { HG_CHECK(ok(), error_text()); return std::get<0>(state_); }
   const T& value() const& { HG_CHECK(ok(), error_text()); return std::get<0>(state_); }
-  T&& value() && { HG_CHECK(ok(), error_text()); return std::get<0>(std::move(state_)); }
+  T value() && { HG_CHECK(ok(), error_text()); return std::get<0>(std::move(state_)); }  ///< by value: nothing left to dangle
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
   [[nodiscard]] const Error& error() const { HG_CHECK(!ok(), "no error to read"); return std::get<1>(state_); }

@@ -141,7 +141,8 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
         row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
       }
     }
-    if (row.back() < best_distance) {
+    // Equal length and no letter in common is a distance too, but no likeness.
+    if (row.back() < best_distance && row.back() < std::max(wrong.size(), candidate.size())) {
       best_distance = row.back();
       best = candidate;
     }

@@ -2,6 +2,7 @@
 // Instants without a clock: only runtime/zmq and services read real ones.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 
 namespace hourglass {
@@ -19,6 +20,11 @@ struct ReactorClock {
 using Instant = ReactorClock::time_point;
 
 inline double seconds(Duration d) { return std::chrono::duration<double>(d).count(); }
-inline Duration from_seconds(double s) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(s)); }
+/// Clamped to about 95 years either way, so that an absurd setting neither overflows nor wraps; not a number is zero.
+inline Duration from_seconds(double s) {
+  constexpr double kLongest = 3e9;
+  if (s != s) return Duration::zero();
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::clamp(s, -kLongest, kLongest)));
+}
 
 }  // namespace hourglass

@@ -13,6 +13,7 @@ function(hg_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRIVATE" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_link_libraries(${name} PUBLIC hg_options ${ARG_USES} PRIVATE ${ARG_PRIVATE})
+  set_property(GLOBAL APPEND PROPERTY HOURGLASS_LIBRARIES ${name})
 endfunction()
 
 # hg_kernels(target file.cc): compiles one source twice, for any x86-64 and for x86-64-v3 (AVX2, FMA), with HG_KERNEL_NAMESPACE set to

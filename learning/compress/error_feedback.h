@@ -21,13 +21,15 @@ struct Segment {
 
 class ErrorFeedback {
  public:
+  /// The segments lie side by side, in order, and cover the group. Errors: bad_config.
   static Result<ErrorFeedback> make(std::string_view spec, std::vector<Segment> segments, std::size_t group_size);
 
   /// Blocks for `delta` + residual, one per segment that has anything to say (block offsets are group offsets). The residual is updated against what
   /// the receiver will decode, so transmitted + residual == delta + old residual, element-wise and exactly for sparsifiers. Errors: bad_data for
   /// non-finite input; then nothing changes.
   Result<std::vector<GradientBlock>> compress(std::span<const float> delta, std::uint64_t step);
-  /// Takes back what was transmitted but not applied.
+  /// Takes back what was transmitted but not applied; of a lossless spec it goes out whole with the next compress(). Errors: as validate();
+  /// bad_data where the residual would not stay finite. Then nothing changes.
   Status restore(std::span<const GradientBlock> blocks);
   /// The residual as dense f32 blocks; empties it. For the final flush.
   std::vector<GradientBlock> flush();
@@ -39,7 +41,12 @@ class ErrorFeedback {
   ErrorFeedback() = default;
   std::vector<Segment> segments_;
   std::vector<std::unique_ptr<Compressor>> compressors_;
-  std::vector<float> residual_;  ///< empty where lossless
+  /// Whether delta + residual is finite; `residual_bound_` spares the look at every element.
+  [[nodiscard]] bool sum_is_finite(std::span<const float> delta);
+
+  std::vector<float> residual_;  ///< empty where lossless, but between restore() and the next compress()
+  double residual_bound_ = 0;    ///< no magnitude in the residual is larger
+  std::size_t group_size_ = 0;
   bool lossless_ = false;
 };
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "actors/aggregator.h"
 #include "actors/conv_worker.h"
 #include "actors/data_loader.h"
@@ -10,6 +13,7 @@
 #include "actors/job_model.h"
 #include "actors/monitor.h"
 #include "learning/nn/model_file.h"
+#include "messages/all_messages.h"
 
 namespace hourglass::testing_cluster {
 namespace {
@@ -18,19 +22,35 @@ constexpr std::size_t kViolationsKept = 20;
 
 Job small_job() {
   Job job;
-  job.model = "lenet5";
+  job.model = "conv 16 kernel=5 stride=2 | relu | pool 2 | flatten | cut | fc 32 | relu | fc";
   job.dataset = "synthetic";
   job.conv_workers = 2;
   job.fc_workers = 1;
   job.batch = 32;
   job.epochs = 1;
   job.samples = 1600;
-  job.learning_rate = 0.02;
+  job.learning_rate = 0.05;
   return job;
 }
 
 Cluster::Cluster(ClusterOptions options) : options_(std::move(options)), reactor_(options_.seed, options_.network) {
+  reactor_.set_busy_time([](const sim::Delivery& delivery) -> Duration {  // of a slow machine, so that faults find work under way
+    switch (delivery.envelope.type) {
+      case MessageType::batch: return std::chrono::milliseconds(20);
+      case MessageType::activations: return std::chrono::milliseconds(10);
+      case MessageType::activation_gradients: return std::chrono::milliseconds(40);
+      default: return Duration::zero();
+    }
+  });
   reactor_.add_tap([this](const sim::Delivery& delivery) { check(delivery); });
+  if (std::getenv("HOURGLASS_TEST_LOG") != nullptr) {
+    reactor_.set_log([this](ActorId id, Severity, std::string_view event, const Fields& fields) {
+      std::fprintf(stderr, "%10.4f %s %.*s", seconds(reactor_.now().time_since_epoch()), to_string(id).c_str(), static_cast<int>(event.size()),
+                   event.data());
+      for (const auto& [key, value] : fields) std::fprintf(stderr, " %s=%s", key.c_str(), value.c_str());
+      std::fprintf(stderr, "\n");
+    });
+  }
   add(Role::aggregator);
   if (options_.monitor) add(Role::monitor);
   add(Role::data_loader);
@@ -99,13 +119,12 @@ bool Cluster::finish(Duration limit) {
 }
 
 bool Cluster::run_until_samples(std::uint64_t samples, Duration limit) {
-  return reactor_.run_until(
-      [&, looked = std::uint64_t{0}]() mutable {
-        if (++looked % 200 != 0) return false;
-        const auto now = status();
-        return !now.is_null() && now["samples_done"].get<std::uint64_t>() >= samples;
-      },
-      limit);
+  const auto applied = [&] {
+    std::uint64_t pushes = 0;
+    for (const auto& [worker, count] : applied_) pushes += worker.role == Role::conv_worker ? count : 0;
+    return pushes * options_.job.local_steps * options_.job.batch;
+  };
+  return reactor_.run_until([&] { return applied() >= samples; }, limit) && applied() < samples + samples / 2;
 }
 
 nlohmann::json Cluster::status() {

@@ -13,7 +13,7 @@
 
 namespace hourglass::testing_cluster {
 
-/// Small and quick: LeNet-5 on the synthetic set.
+/// Small and quick, on the synthetic set.
 Job small_job();
 
 struct ClusterOptions {
@@ -34,6 +34,7 @@ class Cluster {
   [[nodiscard]] ActorId id(Role role, std::size_t position) const { return ids_.at(role).at(position); }
   /// Runs until the aggregator has left. False when that takes longer than `limit` of virtual time.
   bool finish(Duration limit = std::chrono::minutes(30));
+  /// Runs until so many training samples are in applied pushes.
   bool run_until_samples(std::uint64_t samples, Duration limit = std::chrono::minutes(30));
   sim::SimReactor& reactor() { return reactor_; }
 

@@ -47,6 +47,7 @@ TEST_P(Membership, AGracefulLeaverDrainsAndLosesNothing) {
 TEST_P(Membership, AVanishedWorkersLeasesReturn) {
   Cluster cluster(options());
   ASSERT_TRUE(cluster.run_until_samples(600));
+  ASSERT_TRUE(cluster.reactor().live(cluster.id(Role::conv_worker, 1)));
   cluster.reactor().crash(cluster.id(Role::conv_worker, 1));
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
   EXPECT_EQ(cluster.result()["samples"], 4000);
@@ -104,8 +105,10 @@ TEST(MembershipRules, ASecondFcWorkerIsRefusedWithAReasonAndTakesOverWhenTheFirs
   const ActorId standby = cluster.add(Role::fc_worker);
   cluster.reactor().run_for(100ms);
   EXPECT_NE(cause.find("fc_workers"), std::string::npos) << cause;
+  ASSERT_TRUE(cluster.reactor().live(cluster.id(Role::fc_worker, 0)));
   cluster.reactor().crash(cluster.id(Role::fc_worker, 0));
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  ASSERT_NE(cluster.reactor().exit_of(standby), nullptr);
   EXPECT_EQ(cluster.reactor().exit_of(standby)->code, ExitCode::ok);
   EXPECT_EQ(cluster.result()["samples"], 4000);
 }

@@ -109,7 +109,7 @@ TEST(ClockTable, RandomSchedulesKeepTheVersionBound) {
       read[w].reset();
       ASSERT_LE(clocks.pace(worker(w)), clocks.slowest() + slack + 1) << "seed " << seed;
     }
-    ASSERT_GT(version, 100U) << "the schedule must make progress";
+    ASSERT_GT(version, 50U) << "the schedule must make progress";
   }
 }
 

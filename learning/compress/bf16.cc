@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "learning/compress/bf16.h"
+
+#include "learning/compress/kernels.h"
+
+namespace hourglass::compress {
+namespace {
+
+class Bf16 final : public ValueCoder {
+ public:
+  [[nodiscard]] ValueCodec wire() const override { return ValueCodec::bf16; }
+
+  void encode(std::span<const float> values, GradientBlock& block) const override {
+    block.value_codec = wire();
+    block.values.resize(values.size() * 2);
+    kernels().to_bf16(values.data(), block.values.data(), values.size());
+  }
+
+  [[nodiscard]] Status check(const GradientBlock& block) const override {
+    if (Status plain = check_plain(block, block.count * 2); !plain.ok()) return plain;
+    if (!kernels().finite_bf16(block.values.data(), block.count)) return {Errc::bad_data, "gradient block with a non-finite value"};
+    return {};
+  }
+
+  void add(const GradientBlock& block, float weight, std::span<float> target) const override {
+    kernels().add_bf16(block.values.data(), target.data(), target.size(), weight);
+  }
+
+  void scatter_add(const GradientBlock& block, float weight, std::span<const std::uint32_t> indices, std::span<float> target) const override {
+    const std::byte* next = block.values.data();
+    for (const std::uint32_t index : indices) {
+      std::uint16_t half;
+      std::memcpy(&half, next, sizeof half);
+      next += sizeof half;
+      target[index] += weight * std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+    }
+  }
+};
+
+}  // namespace
+
+const ValueCoder& bf16_coder() {
+  static const Bf16 coder;
+  return coder;
+}
+
+}  // namespace hourglass::compress

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// Value codec `f32`: the values as they are. 32 bits a value, lossless.
+#pragma once
+
+#include "learning/compress/value_coder.h"
+
+namespace hourglass::compress {
+
+const ValueCoder& f32_coder();
+
+}  // namespace hourglass::compress

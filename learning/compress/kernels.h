@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loops over whole vectors, compiled for any x86-64 and for x86-64-v3. Both give the same bits: sums run in fixed lanes, nothing is contracted
+// to fused multiply-adds. Blobs need no alignment.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hourglass::compress {
+
+/// What compact() found; `count` > capacity: it stopped collecting. `finite` speaks of the sum in add_compact().
+struct Compacted {
+  std::size_t count = 0;
+  bool finite = true;
+};
+
+/// Magnitudes on either side of a boundary: sums and the number above.
+struct LevelSums {
+  double low = 0;
+  double high = 0;
+  std::size_t high_count = 0;
+};
+
+struct MagnitudeRange {
+  float low = 0;
+  float high = 0;
+};
+
+struct RowRange {
+  float low = 0;
+  float high = 0;
+  bool finite = true;
+};
+
+/// Slots that compact() may write beyond `capacity`.
+inline constexpr std::size_t kCompactSlack = 64;
+
+/// Slots that expand_ones() may write beyond the last.
+inline constexpr std::size_t kExpandSlack = 4;
+
+struct Kernels {
+  bool (*finite)(const float* values, std::size_t count);
+  float (*largest_magnitude)(const float* values, std::size_t count);  ///< infinity or NaN where there is one; 0 for no values
+  /// sum = a + b; false where an element of it is not finite. `sum` may be `a` or `b`.
+  bool (*add)(const float* a, const float* b, float* sum, std::size_t count);
+  /// Indices and values of the entries whose magnitude has bits >= `at_least` (>= 1), in order. Room for capacity + kCompactSlack.
+  Compacted (*compact)(const float* values, std::size_t count, std::uint32_t at_least, std::uint32_t* indices, float* kept, std::size_t capacity);
+  /// add() and compact() of the sum in one pass.
+  Compacted (*add_compact)(const float* a, const float* b, float* sum, std::size_t count, std::uint32_t at_least, std::uint32_t* indices,
+                           float* kept, std::size_t capacity);
+  double (*sum_of_squares)(const float* values, std::size_t count);
+
+  /// Round to nearest even; what would round to infinity becomes the largest finite value; infinities and NaN stay such.
+  void (*to_bf16)(const float* values, std::byte* out, std::size_t count);
+  void (*from_bf16)(const std::byte* values, float* out, std::size_t count);
+  bool (*finite_bf16)(const std::byte* values, std::size_t count);
+  bool (*finite_f32)(const std::byte* values, std::size_t count);
+  /// sum += weight * value.
+  void (*add_f32)(const std::byte* values, float* sum, std::size_t count, float weight);
+  void (*add_bf16)(const std::byte* values, float* sum, std::size_t count, float weight);
+  /// sum += table[code], codes of 2 bits.
+  void (*add_two_bits)(const std::byte* codes, const float* table, float* sum, std::size_t count);
+
+  MagnitudeRange (*magnitudes)(const float* values, std::size_t count);  ///< count > 0
+  LevelSums (*level_sums)(const float* values, std::size_t count, float boundary);
+  /// Code of a value: bit 0 = magnitude > boundary, bit 1 = sign.
+  void (*pack_two_bits)(const float* values, std::size_t count, float boundary, std::byte* out);
+
+  std::size_t (*count_ones)(const std::byte* bits, std::size_t bytes);
+  /// Positions of the ones, ascending. Room for their number + kExpandSlack.
+  void (*expand_ones)(const std::byte* bits, std::size_t bytes, std::uint32_t* positions);
+
+  RowRange (*row_range)(const float* values, std::size_t count);  ///< count > 0
+  /// out = floor((value - low) * inverse + u), at most 255, u uniform in [0, 1) from a hash of `key` and the position.
+  void (*quantize_row)(const float* values, std::size_t count, float low, float inverse, std::uint64_t key, std::byte* out);
+  void (*dequantize_row)(const std::byte* codes, std::size_t count, float low, float step, float* out);
+};
+
+/// The fastest that this processor runs.
+const Kernels& kernels();
+/// The portable ones, for comparison.
+const Kernels& baseline_kernels();
+
+}  // namespace hourglass::compress

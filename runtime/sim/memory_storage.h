@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runtime/storage.h"
+
+namespace hourglass::sim {
+
+/// A folder in memory. It outlives the actor that writes to it, as a disk does; a scenario may make it fail.
+class MemoryStorage : public Storage {
+ public:
+  Status write(std::string_view name, std::span<const std::byte> bytes) override;
+  Status append(std::string_view name, std::span<const std::byte> bytes) override;
+  Result<Bytes> read(std::string_view name) override;
+
+  /// Every write fails with Errc::io while this is on: the full disk.
+  void set_full(bool full) { full_ = full; }
+  /// What is on the disk, for checkers and for scenarios that damage it.
+  [[nodiscard]] std::map<std::string, Bytes, std::less<>>& files() { return files_; }
+
+ private:
+  std::map<std::string, Bytes, std::less<>> files_;
+  bool full_ = false;
+};
+
+}  // namespace hourglass::sim

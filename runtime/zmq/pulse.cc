@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/zmq/pulse.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "messages/codec.h"
+#include "messages/heartbeat.h"
+#include "runtime/zmq/frames.h"
+
+namespace hourglass::zmq {
+
+Pulse::Pulse(::zmq::context_t& context, const Options& options)
+    : context_(context), options_(options), bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  HG_CHECK(bell_ >= 0, "eventfd");
+  sigset_t all, before;  // signals are for the main loop
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] { run(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Pulse::~Pulse() {
+  ending_.store(true);
+  ring();
+  thread_.join();
+  ::close(bell_);
+}
+
+void Pulse::ring() {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(bell_, &one, sizeof one);
+}
+
+void Pulse::watch(::zmq::socket_t& socket, std::shared_ptr<LinkHealth> health) {
+  SocketWatch watch(context_, socket, std::move(health));
+  {
+    const std::lock_guard lock(mutex_);
+    new_watches_.push_back(std::move(watch));
+  }
+  ring();
+}
+
+void Pulse::collect(Metrics& into) {
+  Metrics counted;
+  {
+    const std::lock_guard lock(mutex_);
+    counted = std::exchange(counters_, {});
+  }
+  for (const auto& [name, amount] : counted.values()) into.count(name, amount);
+}
+
+void Pulse::run() {
+  std::list<SocketWatch> watches;
+  next_beat_ = heart_alive_ = next_heart_ = Clock::now();
+  const bool beats = options_.aggregator && options_.interval > Duration::zero();
+  if (beats) {
+    open_heart();
+    next_beat_ += options_.interval;
+  }
+  while (!ending_.load()) {
+    {
+      const std::lock_guard lock(mutex_);
+      for (SocketWatch& watch : new_watches_) watches.push_back(std::move(watch));
+      new_watches_.clear();
+      std::erase_if(watches, [this](SocketWatch& watch) { return !watch.drain(counters_); });
+    }
+    if (beats) {
+      look_after_heart();
+      if (Clock::now() >= next_beat_) beat();
+    }
+    wait(watches);
+  }
+  if (heart_.handle()) heart_.close();
+  {
+    const std::lock_guard lock(mutex_);
+    new_watches_.clear();
+  }
+}
+
+void Pulse::wait(std::list<SocketWatch>& watches) {
+  std::vector<zmq_pollitem_t> items;
+  items.push_back({nullptr, bell_, ZMQ_POLLIN, 0});
+  for (SocketWatch& watch : watches) items.push_back({watch.handle(), 0, ZMQ_POLLIN, 0});
+  long patience = -1;
+  if (heart_.handle()) {
+    patience = std::max<long>(0, std::chrono::ceil<std::chrono::milliseconds>(next_beat_ - Clock::now()).count());
+  }
+  ::zmq_poll(items.data(), static_cast<int>(items.size()), patience);  // whatever it says, the loop looks at everything
+  std::uint64_t ignored = 0;
+  [[maybe_unused]] const auto got = ::read(bell_, &ignored, sizeof ignored);
+}
+
+void Pulse::open_heart() {
+  heart_ = make_dealer(context_, {Line::heartbeats, options_.self}, options_.transport);
+  heart_.set(::zmq::sockopt::linger, 0);
+  heart_health_ = std::make_shared<LinkHealth>();
+  watch(heart_, heart_health_);
+  const Status connected = connect(heart_, *options_.aggregator);
+  HG_CHECK(connected.ok(), "the aggregator's endpoint was accepted before");
+}
+
+void Pulse::look_after_heart() {
+  const auto now = Clock::now();
+  if (heart_health_->connected.load()) {
+    heart_alive_ = now;
+    back_off_ = Patience::kBackOffMin;
+  }
+  if (now - heart_alive_ <= options_.patience.silence_max || now < next_heart_) return;
+  open_heart();
+  next_heart_ = now + back_off_;
+  back_off_ = std::min(2 * back_off_, Patience::kBackOffMax);
+  const std::lock_guard lock(mutex_);
+  counters_.count("socket.recreated", 1);
+}
+
+void Pulse::beat() {
+  const auto now = Clock::now();
+  next_beat_ = std::max(next_beat_ + options_.interval, now + options_.interval / 2);  // no burst after a pause
+  Heartbeat heartbeat;
+  if (const std::int64_t since = busy_since_.load(std::memory_order_relaxed); since != 0) {
+    const Duration age(std::max<std::int64_t>(0, now.time_since_epoch().count() - since));
+    heartbeat.progress_age_ms = static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(age).count());
+  }
+  const Parcel parcel = pack(heartbeat);
+  const Envelope envelope{parcel.type, parcel.traffic, options_.self, sequence_, parcel.body, {}};
+  if (send_frames(heart_, {}, {encode_header(envelope), parcel.body}) != Sent::done) return;  // the next one will tell the same
+  ++sequence_;
+  const std::lock_guard lock(mutex_);
+  accounting_.count_sent(counters_, parcel.traffic, parcel.body->size());
+}
+
+}  // namespace hourglass::zmq

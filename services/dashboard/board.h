@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the monitor's thread hands states to the server's: keeps the newest, tells every event stream.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "actors/monitor.h"
+#include "services/dashboard/event_stream.h"
+
+namespace hourglass {
+
+/// A state and the moment it came.
+struct Published {
+  std::shared_ptr<const DashboardState> state;
+  std::int64_t unix_ms = 0;
+};
+
+/// All members may be called from any thread.
+class Board final : public StateSink {
+ public:
+  static constexpr std::size_t kStreamsMax = 600;
+
+  Board();
+  void publish(std::shared_ptr<const DashboardState> state) override;
+
+  /// Never null: before the first state there is an empty one, not registered.
+  [[nodiscard]] Published newest() const;
+  /// The newest state as full JSON; made once per state.
+  [[nodiscard]] http::EventText full_json();
+  /// A stream that begins with a snapshot. Null where there are kStreamsMax, or after close().
+  [[nodiscard]] std::shared_ptr<http::EventStream> subscribe();
+  /// A comment to every stream, so that proxies and timeouts see life.
+  void keep_alive();
+  /// Ends all streams and refuses further ones.
+  void close();
+
+  [[nodiscard]] std::size_t streams() const;
+  [[nodiscard]] std::uint64_t events_dropped() const;
+
+ private:
+  void send_locked(const http::EventText& event);
+
+  mutable std::mutex mutex_;
+  Published newest_;
+  http::EventText full_json_;       ///< of newest_; null until asked for
+  http::EventText snapshot_event_;  ///< likewise
+  std::vector<std::weak_ptr<http::EventStream>> streams_;
+  std::uint64_t events_dropped_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace hourglass

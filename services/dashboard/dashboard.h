@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// The HTTP side of the monitor: page, JSON, server-sent events, health, Prometheus metrics. docs: GET /api/v1/state and look.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/result.h"
+#include "services/dashboard/board.h"
+#include "services/dashboard/http_server.h"
+
+namespace hourglass {
+
+struct DashboardOptions {
+  std::string bind = "127.0.0.1";  ///< numeric address or "localhost"; 0.0.0.0 or :: in a container
+  std::uint16_t port = 8080;       ///< 0: any free one
+};
+
+/// Serves from threads of its own until it is destroyed. On a loopback address it answers only to loopback names, so that a page from
+/// elsewhere cannot read it by DNS rebinding; there is nothing to write yet, and methods other than GET and HEAD are refused.
+///
+///   /  /app.js  /app.css  /icon.svg  /licenses.txt   the page
+///   /api/v1/state     the newest state, JSON
+///   /api/v1/events    server-sent events: "snapshot" first, then "state" each second; id = sequence
+///   /api/v1/series    curves; ?resolution=1|10|60, or the whole run
+///   /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor
+///   /metrics          Prometheus text format 0.0.4
+class Dashboard {
+ public:
+  /// Errors: bad_config (no such address), io (port taken: the caller may try the next).
+  static Result<std::unique_ptr<Dashboard>> start(const DashboardOptions& options);
+  ~Dashboard();
+  Dashboard(const Dashboard&) = delete;
+  Dashboard& operator=(const Dashboard&) = delete;
+
+  /// Where the monitor actor publishes; lives as long as this.
+  StateSink& sink() { return board_; }
+  [[nodiscard]] std::uint16_t port() const { return server_->port(); }
+  [[nodiscard]] const Board& board() const { return board_; }
+
+ private:
+  Dashboard() = default;
+  http::Response answer(const http::Request& request);
+  http::Response route(const http::Request& request);
+  http::Response page(const http::Request& request);
+  http::Response events(const http::Request& request);
+  http::Response series(const http::Request& request);
+  http::Response metrics();
+  void beat();
+
+  Board board_;
+  bool loopback_ = true;
+  std::unique_ptr<http::Server> server_;
+  std::mutex mutex_;
+  std::condition_variable ending_;
+  bool ended_ = false;
+  std::thread beat_;
+};
+
+/// True where a Host header names this machine itself: localhost, a name under it, or a loopback address, with or without a port.
+bool names_loopback(std::string_view host);
+
+}  // namespace hourglass

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers for people. What is not known is a dash, never a zero.
+export const unknown = '–';
+const known = (x) => typeof x === 'number' && Number.isFinite(x);
+
+export const whole = (x) => (known(x) ? Math.round(x).toLocaleString('en-US') : unknown);
+export const fixed = (x, digits) => (known(x) ? x.toFixed(digits) : unknown);
+export const percent = (x, digits = 1) => (known(x) ? `${(100 * x).toFixed(digits)} %` : unknown);
+
+/// Three digits that matter: 1234 -> 1,234; 12.3; 1.23.
+export function rate(x) {
+  if (!known(x)) return unknown;
+  if (x >= 100) return whole(x);
+  return x >= 10 ? x.toFixed(1) : x.toFixed(2);
+}
+
+/// For axes: no digits that say nothing.
+export const short = (x) => Number(x.toFixed(3)).toLocaleString('en-US');
+
+const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
+export function bytes(x) {
+  if (!known(x)) return unknown;
+  let unit = 0;
+  while (x >= 999.5 && unit + 1 < units.length) {
+    x /= 1000;
+    ++unit;
+  }
+  return `${unit === 0 ? Math.round(x) : x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toFixed(2)} ${units[unit]}`;
+}
+export const bytesRate = (x) => (known(x) ? `${bytes(x)}/s` : unknown);
+
+const two = (x) => String(x).padStart(2, '0');
+/// 4:05, 1:04:05.
+export function clock(seconds) {
+  if (!known(seconds)) return unknown;
+  const s = Math.max(0, Math.round(seconds));
+  const h = Math.floor(s / 3600), m = Math.floor(s / 60) % 60;
+  return h > 0 ? `${h}:${two(m)}:${two(s % 60)}` : `${m}:${two(s % 60)}`;
+}
+/// 0.4 s, 12 s, 3 min.
+export function ago(seconds) {
+  if (!known(seconds)) return unknown;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  return seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
+}
+
+export const kindName = (kind) => kind.replaceAll('_', ' ');
+export const roleName = (role) =>
+  ({'data-loader': 'Data loader', 'conv-worker': 'CONV worker', 'fc-worker': 'FC worker', 'aggregator': 'Aggregator', 'monitor': 'Monitor'})[role] ?? role;

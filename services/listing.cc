@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// hourglass models | datasets | compressors: what the registries hold.
+#include <algorithm>
+#include <iostream>
+
+#include "learning/compress/compressor.h"
+#include "learning/data/dataset.h"
+#include "learning/nn/model.h"
+#include "services/command.h"
+
+namespace hourglass {
+namespace {
+
+std::string padded(std::string_view text, std::size_t width) {
+  std::string out(text);
+  out.resize(std::max(width, out.size() + 1), ' ');
+  return out;
+}
+
+std::string_view word_of(compress::StageKind kind) {
+  switch (kind) {
+    case compress::StageKind::selector: return "selector";
+    case compress::StageKind::value_codec: return "value codec";
+    case compress::StageKind::index_codec: return "index codec";
+  }
+  return "";
+}
+
+}  // namespace
+
+ExitCode run_models(Invocation&) {
+  for (const auto& row : nn::models()) std::cout << padded(row.name, 12) << row.help << '\n' << padded("", 12) << row.spec << '\n';
+  return ExitCode::ok;
+}
+
+ExitCode run_datasets(Invocation&) {
+  for (const auto& row : data::datasets()) {
+    std::cout << padded(row.name, 16) << row.channels << 'x' << row.height << 'x' << row.width << ", " << row.classes << " classes; " << row.help << '\n';
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run_compressors(Invocation&) {
+  for (const auto& row : compress::registry()) {
+    std::cout << padded(row.name, 12) << padded(word_of(row.kind), 13) << row.help << "; " << row.bits << " (" << row.source << ")\n";
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace hourglass

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cctype>
+
+#include "services/options/setting.h"
+#include "services/options/setting_kinds.h"
+
+namespace hourglass {
+namespace {
+
+// Ranges are those of Job::fields: a job that passes here passes the codec.
+#define HG_MEMBER(path) [](auto& settings) -> auto& { return settings.path; }
+
+std::vector<Setting> make_table() {
+  using namespace kinds;
+  constexpr std::int64_t kMany = 1'000'000'000'000'000;
+  const std::string folder = "a folder, or empty";
+  const std::string specs = "see `hourglass compressors`";
+  return {
+      per_process(text("run.dir", "--run-dir", folder, "folder for the model, logs and result; empty: a new one below ./runs", HG_MEMBER(run_dir))),
+      whole("run.seed", "--seed", 0, std::numeric_limits<std::int64_t>::max(), "seed of every random choice", HG_MEMBER(job.seed)),
+
+      spec("model.name", "--model", "a name of `hourglass models` or a layer spec", "model", HG_MEMBER(job.model)),
+
+      spec("data.set", "--dataset", "a name of `hourglass datasets`", "dataset", HG_MEMBER(job.dataset)),
+      per_process(text("data.dir", "--data-dir", folder, "folder with the dataset's files; empty: the dataset's default", HG_MEMBER(data_dir))),
+
+      whole("cluster.conv_workers", "--conv-workers", 1, 1000, "CONV workers to wait for at the start", HG_MEMBER(job.conv_workers)),
+      whole("cluster.fc_workers", "--fc-workers", 0, 100, "FC workers; 0: no cut, the whole model on the CONV workers",
+            HG_MEMBER(job.fc_workers)),
+      real("cluster.start_timeout", "--start-timeout", 1, 86400, "seconds after which to start with fewer CONV workers",
+           HG_MEMBER(job.start_timeout_seconds)),
+      real("cluster.dead_after", "--dead-after", 1, 3600, "seconds without heartbeat after which a member is removed",
+           HG_MEMBER(job.dead_after_seconds)),
+
+      whole("train.batch", "--batch", 1, limits::kBatchSamples, "samples per CONV worker and step", HG_MEMBER(job.batch)),
+      whole("train.epochs", "--epochs", 1, 1'000'000, "passes over the training set", HG_MEMBER(job.epochs)),
+      whole("train.samples", "--samples", 0, kMany, "stop after this many training samples; 0: epochs decide", HG_MEMBER(job.samples)),
+      whole("train.evaluate_every", "--evaluate-every", 0, kMany, "training samples between evaluations; 0: after each epoch",
+            HG_MEMBER(job.evaluate_every)),
+      whole("train.staleness", "--staleness", 0, 1'000'000, "most steps a worker may be ahead of the slowest; 0: synchronous",
+            HG_MEMBER(job.staleness), Word{"unlimited", kUnlimited}),
+      whole("train.local_steps", "--local-steps", 1, 1'000, "steps between two pushes", HG_MEMBER(job.local_steps)),
+      whole("train.outstanding", "--outstanding", 1, 32, "batches a CONV worker has under way", HG_MEMBER(job.outstanding)),
+      whole("train.fc_batch_samples", "--fc-batch-samples", 1, 1 << 20, "most samples of one FC step", HG_MEMBER(job.fc_batch_samples)),
+      real("train.learning_rate", "--learning-rate", 0, 1000, "base learning rate", HG_MEMBER(job.learning_rate)),
+      spec("train.optimizer", "--optimizer", "an optimizer spec", "as \"sgd momentum=0.9 nesterov=1\"", HG_MEMBER(job.optimizer)),
+      spec("train.schedule", "--schedule", "a schedule spec", "as \"cosine warmup=0.05\"", HG_MEMBER(job.schedule)),
+      real("train.weight_decay", "--weight-decay", 0, 10, "added to the gradient, times the parameters", HG_MEMBER(job.weight_decay)),
+
+      spec("bytes.compress", "--compress", "a compressor spec, " + specs, "what workers push, as \"topk ratio=0.01 | two_level | rice\"",
+           HG_MEMBER(job.compress)),
+      spec("bytes.downlink", "--downlink", "a compressor spec, " + specs, "what workers are sent", HG_MEMBER(job.downlink)),
+      choice("bytes.boundary", "--boundary", {"f32", "bf16", "u8"}, "coding of activations and their gradients", HG_MEMBER(job.boundary)),
+      yes_no("bytes.flush_residual", "--flush-residual", "at the end, push what error feedback still holds", HG_MEMBER(job.flush_residual)),
+      whole("bytes.credit", "--credit", 1 << 20, std::int64_t{1} << 40, "most bytes queued towards one peer", HG_MEMBER(job.credit_bytes)),
+
+      per_process(whole("process.threads", "--threads", 1, 256, "threads of each worker; auto: what the CPU quota allows",
+                        HG_MEMBER(threads), Word{"auto", 0})),
+      per_process(address("process.aggregator", "--aggregator", "where the aggregator listens", HG_MEMBER(aggregator))),
+      per_process(address("process.listen", "--listen", "where this process listens; port 0: any free one", HG_MEMBER(listen))),
+      per_process(text("process.host", "--host", "a host name or address, or empty", "address that peers should use; empty: found out",
+                       HG_MEMBER(host), limits::kNameBytes)),
+      per_process(text("process.name", "--name", "at most 128 bytes of text", "what people call this process; empty: its host name",
+                       HG_MEMBER(name), limits::kNameBytes)),
+      per_process(text("process.port_file", "--port-file", "a file, or empty", "file that receives the bound port", HG_MEMBER(port_file))),
+      per_process(text("process.health_file", "--health-file", "a file, \"auto\" or \"off\"", "what `hourglass healthcheck` reads",
+                       HG_MEMBER(health_file))),
+
+      per_process(whole("monitor.port", "--monitor-port", 0, 65535, "HTTP port of the dashboard; 0: any free one", HG_MEMBER(monitor_port))),
+      per_process(spec("monitor.bind", "--monitor-bind", "an address of this host", "HTTP address of the dashboard", HG_MEMBER(monitor_bind))),
+
+      per_process(choice("log.format", "--log-format", {"auto", "text", "json"}, "auto: text, JSON lines inside containers",
+                         HG_MEMBER(log_format))),
+      per_process(choice("log.level", "--log-level", {"debug", "info", "warning", "error"}, "least severe line to write", HG_MEMBER(log_level))),
+  };
+}
+
+#undef HG_MEMBER
+
+}  // namespace
+
+std::string Setting::environment_name() const {
+  std::string out = "HOURGLASS_";
+  for (const char c : flag.substr(2)) out += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return out;
+}
+
+const std::vector<Setting>& setting_table() {
+  static const std::vector<Setting> table = make_table();
+  return table;
+}
+
+const Setting* find_setting(std::string_view key) {
+  const auto& table = setting_table();
+  const auto row = std::find_if(table.begin(), table.end(), [key](const Setting& each) { return each.key == key; });
+  return row == table.end() ? nullptr : &*row;
+}
+
+std::vector<std::string> setting_keys() {
+  std::vector<std::string> keys;
+  for (const auto& row : setting_table()) keys.emplace_back(row.key);
+  return keys;
+}
+
+const std::vector<OtherVariable>& other_variables() {
+  static const std::vector<OtherVariable> rows = {
+      {"HOURGLASS_JOB", "job file to read where the command line names none"},
+      {"HOURGLASS_NO_INSTALL", "1: the ./hourglass wrapper only lists the packages it would install"},
+      {"HOURGLASS_SKIP_PACKAGES", "1: the ./hourglass wrapper does not look for packages"},
+      {"HOURGLASS_COMMIT", "while building: the commit that --version names"},
+      {"HOURGLASS_IMAGE", "the container image of docker-compose.yml"},
+      {"HOURGLASS_BASELINE", "1: use the code for any x86-64 processor"},
+  };
+  return rows;
+}
+
+}  // namespace hourglass

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "services/options/validate.h"
+
+#include "learning/compress/boundary.h"
+#include "learning/compress/compressor.h"
+#include "learning/data/dataset.h"
+#include "learning/nn/model.h"
+#include "learning/params/optimizer.h"
+#include "services/hosting/cpu_quota.h"
+
+namespace hourglass {
+namespace {
+
+template <class T>
+bool accept(Resolved& resolved, std::string_view key, const Result<T>& result) {
+  if (!result.ok()) resolved.reject(key, result.error().text);
+  return result.ok();
+}
+
+bool fill_shape(Resolved& resolved) {
+  Job& job = resolved.settings.job;
+  const auto row = data::find_dataset(job.dataset);
+  if (!accept(resolved, "data.set", row)) return false;
+  job.channels = (*row)->channels;
+  job.height = (*row)->height;
+  job.width = (*row)->width;
+  job.classes = (*row)->classes;
+  return true;
+}
+
+void warn_of_contradictions(Resolved& resolved) {
+  const Job& job = resolved.settings.job;
+  auto& warnings = resolved.warnings;
+  if (job.batch > job.fc_batch_samples && job.fc_workers > 0) {
+    warnings.push_back("train.fc_batch_samples = " + std::to_string(job.fc_batch_samples) + " is less than one batch (train.batch = " +
+                       std::to_string(job.batch) + "): each batch is a step of its own");
+  }
+  if (job.staleness == 0 && job.outstanding > 1) {
+    warnings.push_back("train.staleness = 0 with train.outstanding = " + std::to_string(job.outstanding) +
+                       ": a worker computes ahead with older parameters; set train.outstanding = 1 for exact synchronous steps");
+  }
+  if (job.fc_workers == 0 && job.boundary != "f32") {
+    warnings.push_back("bytes.boundary = " + job.boundary + " has no effect: without FC workers no activations travel");
+  }
+  if (job.learning_rate == 0) warnings.push_back("train.learning_rate = 0: nothing will be learned");
+  const std::uint64_t round = std::uint64_t{job.batch} * job.conv_workers;
+  if (job.samples > 0 && job.samples < round) {
+    warnings.push_back("train.samples = " + std::to_string(job.samples) + " is less than one batch for each CONV worker (" + std::to_string(round) + ")");
+  }
+  if (job.evaluate_every > 0 && job.evaluate_every < round) {
+    warnings.push_back("train.evaluate_every = " + std::to_string(job.evaluate_every) + " evaluates after each step");
+  }
+  const auto lossless = compress::is_lossless(job.compress);
+  if (lossless.ok() && !*lossless && !job.flush_residual) {
+    warnings.push_back("bytes.flush_residual = false: what error feedback still holds at the end is lost");
+  }
+}
+
+}  // namespace
+
+void complete(Resolved& resolved) {
+  Settings& settings = resolved.settings;
+  Job& job = settings.job;
+  job.threads = settings.threads == 0 ? usable_processors() : settings.threads;
+  const bool shaped = fill_shape(resolved);
+  bool fits = accept(resolved, "train.optimizer", params::make_optimizer(job.optimizer, job.weight_decay, 1));
+  fits = accept(resolved, "train.schedule", params::make_schedule(job.schedule)) && fits;
+  fits = accept(resolved, "bytes.compress", compress::make_compressor(job.compress)) && fits;
+  fits = accept(resolved, "bytes.downlink", compress::make_compressor(job.downlink)) && fits;
+  fits = accept(resolved, "bytes.boundary", compress::boundary_codec(job.boundary)) && fits;
+  if (shaped) {
+    const auto model = nn::parse_model(job.model, {job.channels, job.height, job.width}, job.classes, job.fc_workers > 0);
+    if (accept(resolved, "model.name", model) && job.fc_workers > 0 && model->fc.empty()) {
+      resolved.reject("cluster.fc_workers", "model '" + job.model + "' has no cut; give it one, or set 0");
+    }
+  }
+  if (fits) warn_of_contradictions(resolved);
+}
+
+ExitCode require_dataset(Resolved& resolved) {
+  const Settings& settings = resolved.settings;
+  for (const data::Split split : {data::Split::train, data::Split::test}) {
+    const auto loaded = data::load_dataset(settings.job.dataset, settings.data_dir, split, settings.job.seed);
+    if (!loaded.ok()) {
+      resolved.reject(settings.data_dir.empty() ? "data.set" : "data.dir", loaded.error().text);
+      resolved.problems.back().code = ExitCode::missing_data;
+      return ExitCode::missing_data;
+    }
+    const std::uint64_t round = std::uint64_t{settings.job.batch} * settings.job.conv_workers;
+    if (split == data::Split::train && loaded->size() < round) {
+      resolved.warnings.push_back("train.batch = " + std::to_string(settings.job.batch) + ": one batch for each CONV worker is more than the dataset's " +
+                                  std::to_string(loaded->size()) + " training samples");
+    }
+  }
+  return ExitCode::ok;
+}
+
+}  // namespace hourglass

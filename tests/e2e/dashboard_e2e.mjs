@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// node dashboard_e2e.mjs DASHBOARD_DEMO [CHROMIUM]: the page of a synthetic run in a real browser. What it shows must be what /api/v1/state says.
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {strict as assert} from 'node:assert';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {chromium} from 'playwright-core';
+
+const [demo, browserPath = '/usr/bin/chromium'] = process.argv.slice(2);
+const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+const profile = mkdtempSync(join(tmpdir(), 'dashboard-e2e-'));
+
+/// Starts a demo; ends when its input does.
+async function serve(...words) {
+  const child = spawn(demo, ['0', ...words.map(String)], {stdio: ['pipe', 'pipe', 'inherit']});
+  const [line] = await once(child.stdout, 'data');
+  const port = Number(String(line).match(/^port (\d+)/)[1]);
+  const stop = async () => {
+    if (child.exitCode === null) {
+      const ended = once(child, 'exit');
+      child.stdin.end();
+      await ended;
+    }
+  };
+  return {url: `http://127.0.0.1:${port}/`, port, stop};
+}
+
+const number = (text) => Number(text.replaceAll(',', ''));
+const read = (page) => page.evaluate(() => ({
+  sequence: Number(document.querySelector('main').dataset.sequence),
+  fields: Object.fromEntries([...document.querySelectorAll('[data-field]')].map((e) => [e.dataset.field, e.textContent])),
+  workers: Object.fromEntries([...document.querySelectorAll('[data-worker]')].map((row) =>
+    [row.dataset.worker, Object.fromEntries([...row.querySelectorAll('[data-cell]')].map((cell) => [cell.dataset.cell, cell.textContent]))])),
+}));
+
+/// The page's policy forbids the browser to evaluate text, so conditions are polled from here.
+async function until(condition) {
+  for (let i = 0; i < 200; ++i) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`never true: ${condition}`);
+}
+
+/// Page and server at the same state: states change each second, so it asks until both are of one sequence number.
+async function together(page, url) {
+  for (let i = 0; i < 100; ++i) {
+    const state = await (await fetch(`${url}api/v1/state`)).json();
+    const shown = await read(page);
+    if (shown.sequence === state.sequence) return {state, shown};
+    await page.waitForTimeout(50);
+  }
+  throw new Error('page and server never showed the same state');
+}
+
+async function showsTheState(page, url) {
+  const {state, shown: {fields, workers}} = await together(page, url);
+  const newest = state.history.at(-1);
+  assert.equal(number(fields['ledger.received']), state.ledger.received);
+  assert.equal(number(fields['ledger.applied']), state.ledger.applied);
+  assert.equal(number(fields['ledger.rejected']), Object.values(state.ledger.rejected).reduce((a, b) => a + b, 0));
+  assert.equal(fields['ledger.balanced'], state.ledger.balanced ? 'Balanced' : 'Does not add up');
+  assert.equal(fields['run.loss'], state.run.loss.toFixed(4));
+  assert.equal(fields.accuracy, (100 * newest.accuracy).toFixed(2));
+  assert.equal(fields.test_loss, newest.loss.toFixed(4));
+  assert.equal(number(fields['run.samples_done']), state.run.samples_done);
+  assert.equal(number(fields['run.samples_per_second']), Math.round(state.run.samples_per_second));
+  assert.equal(number(fields['run.epoch']), state.run.epoch);
+  assert.equal(number(fields['staleness.max']), state.staleness.max);
+  assert.equal(fields['staleness.mean'], state.staleness.mean.toFixed(2));
+  assert.equal(Object.keys(workers).length, state.workers.length);
+  for (const worker of state.workers) {
+    const cells = workers[worker.id];
+    assert.equal(cells.presence, worker.presence);
+    assert.equal(cells.host, worker.host || '–');
+    if (worker.role.endsWith('-worker')) {
+      assert.equal(number(cells.clock), worker.clock);
+      assert.equal(number(cells.version), worker.version);
+    }
+  }
+  const units = {B: 1, kB: 1e3, MB: 1e6, GB: 1e9};
+  for (const row of state.traffic) {
+    const [value, unit] = fields[`traffic.${row.kind}.socket`].split(' ');
+    assert.ok(Math.abs(value * units[unit] - row.socket_bytes) <= 0.006 * row.socket_bytes + 0.5, `${row.kind}: ${value} ${unit}, not ${row.socket_bytes}`);
+  }
+}
+
+/// Pixels of a chart that are not its background: a curve was drawn.
+const inked = (page) => page.evaluate(() => [...document.querySelectorAll('.chart canvas')].map((canvas) => {
+  const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let count = 0;
+  for (let i = 3; i < data.length; i += 4) count += data[i] > 0 ? 1 : 0;
+  return count;
+}));
+
+async function open(browser, url, options, outside, errors) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  page.on('request', (request) => { if (!request.url().startsWith(url)) outside.push(request.url()); });
+  page.on('pageerror', (error) => errors.push(error.stack));
+  page.on('console', (message) => { if (message.type() === 'error' && !message.text().includes('ERR_')) errors.push(message.text()); });
+  await page.goto(url);
+  return page;
+}
+
+const steps = {
+  async 'the page shows what the state says, and goes on doing so'(browser, outside, errors) {
+    const server = await serve(200, 1000, 4);
+    try {
+      const page = await open(browser, server.url, {viewport: {width: 1360, height: 900}}, outside, errors);
+      await page.waitForSelector('[data-worker]');
+      await showsTheState(page, server.url);
+      const before = (await read(page)).sequence;
+      await until(async () => (await read(page)).sequence >= before + 3);
+      await showsTheState(page, server.url);
+      const ink = await inked(page);
+      assert.equal(ink.length, 4);
+      ink.forEach((count, i) => assert.ok(count > 1000, `chart ${i} has ${count} drawn pixels`));
+      assert.equal(await page.locator('.badge').textContent(), 'Training');
+      assert.equal(await page.locator('.banner').count(), 0);
+    } finally {
+      await server.stop();
+    }
+  },
+
+  async 'a late tab has the whole run'(browser, outside, errors) {
+    const server = await serve(3000, 6000, 2);
+    try {
+      const page = await open(browser, server.url, {}, outside, errors);
+      await page.waitForSelector('.chart canvas', {timeout: 2000});
+      await until(async () => (await page.locator('.chart canvas').count()) === 4);
+      await showsTheState(page, server.url);
+    } finally {
+      await server.stop();
+    }
+  },
+
+  async 'a lost worker and a run that has ended are named'(browser, outside, errors) {
+    const server = await serve(0, 8, 3, 'lose');
+    try {
+      const page = await open(browser, server.url, {}, outside, errors);
+      await page.waitForSelector('tr.gone', {timeout: 10000});
+      assert.match(await page.locator('tr.gone th').first().textContent(), /CONV worker 2/);
+      await page.waitForSelector('.badge.finished', {timeout: 10000});
+      assert.match(await page.locator('.banner').textContent(), /has finished/);
+      assert.match(await page.locator('[role=status]').textContent(), /finished/);
+      await showsTheState(page, server.url);
+    } finally {
+      await server.stop();
+    }
+  },
+
+  async 'a page whose stream stopped says so'(browser, outside, errors) {
+    const server = await serve(20, 100000, 2);
+    const page = await open(browser, server.url, {}, outside, errors);
+    await page.waitForSelector('[data-worker]');
+    await server.stop();
+    await page.waitForSelector('.banner.bad', {timeout: 15000});
+    assert.match(await page.locator('.banner').textContent(), /No data for/);
+    assert.equal(await page.locator('.link').textContent(), 'Reconnecting');
+  },
+
+  async 'no width of screen makes it scroll sideways, in light and dark'(browser, outside, errors) {
+    const server = await serve(100, 100000, 6);
+    try {
+      for (const [width, colorScheme] of [[320, 'light'], [390, 'dark'], [768, 'light'], [1024, 'dark'], [1920, 'light']]) {
+        const page = await open(browser, server.url, {viewport: {width, height: 900}, colorScheme}, outside, errors);
+        await page.waitForSelector('[data-worker]');
+        await page.waitForTimeout(300);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+        assert.ok(wide <= width, `${wide} px wide on a screen of ${width}`);
+        await page.context().close();
+      }
+    } finally {
+      await server.stop();
+    }
+  },
+
+  async 'without scripts there are tables'(browser, outside, errors) {
+    const server = await serve(100, 100000, 3);
+    try {
+      const page = await open(browser, server.url, {javaScriptEnabled: false}, outside, errors);
+      const text = await page.locator('main.plain').innerText();
+      const state = await (await fetch(`${server.url}api/v1/state`)).json();
+      for (const word of [state.run.model, state.run.dataset, 'conv-worker', 'activation_gradients', 'Pushes received']) assert.ok(text.includes(word), word);
+    } finally {
+      await server.stop();
+    }
+  },
+};
+
+let failed = 0;
+const browser = await chromium.launch({executablePath: browserPath, args: flags, env: {...process.env, HOME: profile}});
+const outside = [], errors = [];
+for (const [name, step] of Object.entries(steps)) {
+  const began = Date.now();
+  try {
+    await step(browser, outside, errors);
+    assert.deepEqual(outside, [], 'requests that left the server');
+    assert.deepEqual(errors, [], 'errors in the page');
+    console.log(`ok    ${name} (${((Date.now() - began) / 1000).toFixed(1)} s)`);
+  } catch (error) {
+    ++failed;
+    console.log(`FAIL  ${name}: ${error.stack}`);
+  }
+}
+await browser.close();
+rmSync(profile, {recursive: true, force: true});
+process.exitCode = failed === 0 ? 0 : 1;

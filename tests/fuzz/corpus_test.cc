@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Replays the corpus: seeds, and whatever a fuzzer once found, on every compiler and in every test run.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "messages/all_messages.h"
+#include "messages/codec.h"
+#include "tests/fuzz/targets.h"
+#include "tests/support/message_sample.h"
+
+namespace hourglass {
+namespace {
+
+std::vector<std::string> corpus(const std::string& name) {
+  std::vector<std::string> inputs;
+  for (const auto& entry : std::filesystem::directory_iterator(HOURGLASS_CORPUS_FOLDER "/" + name)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    inputs.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return inputs;
+}
+
+/// Each input as it is, cut off everywhere, and with each byte changed.
+template <class Target>
+void replay(const std::string& name, Target target) {
+  const auto inputs = corpus(name);
+  ASSERT_FALSE(inputs.empty());
+  for (const std::string& input : inputs) {
+    target(as_span(input));
+    for (std::size_t size = 0; size < input.size(); ++size) target(as_span(std::string_view(input).substr(0, size)));
+    for (std::size_t at = 0; at < input.size(); ++at) {
+      for (const int change : {1, 0x80, 0xff}) {
+        std::string changed = input;
+        changed[at] = static_cast<char>(changed[at] ^ change);
+        target(as_span(changed));
+      }
+    }
+  }
+}
+
+TEST(Corpus, Messages) { replay("message", fuzz::decode_message); }
+TEST(Corpus, Headers) { replay("header", fuzz::decode_envelope_header); }
+TEST(Corpus, Specs) { replay("spec", fuzz::parse_spec_text); }
+TEST(Corpus, Datasets) { replay("dataset", fuzz::read_dataset_files); }
+
+TEST(Corpus, HasASeedThatEachMessageAccepts) {
+  const auto inputs = corpus("message");
+  std::size_t row = 0;
+#define HOURGLASS_ACCEPTED(Struct, name)                                                      \
+  {                                                                                           \
+    bool accepted = false;                                                                    \
+    for (const std::string& input : inputs) {                                                 \
+      if (input.empty() || static_cast<unsigned char>(input[0]) != row) continue;             \
+      accepted = accepted || decode<Struct>(as_span(std::string_view(input).substr(1))).ok(); \
+    }                                                                                         \
+    EXPECT_TRUE(accepted) << name;                                                            \
+    ++row;                                                                                    \
+  }
+  HOURGLASS_MESSAGES(HOURGLASS_ACCEPTED)
+#undef HOURGLASS_ACCEPTED
+}
+
+}  // namespace
+}  // namespace hourglass

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/integration/program.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+namespace hourglass::integration {
+namespace {
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> out;
+  for (auto& text : texts) out.push_back(text.data());
+  out.push_back(nullptr);
+  return out;
+}
+
+}  // namespace
+
+Program::Program(const std::string& executable, const std::vector<std::string>& arguments, const std::string& folder,
+                 const std::map<std::string, std::string>& environment)
+    : folder_(folder) {
+  std::vector<std::string> words = {executable};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> variables = {"PATH=/usr/bin:/bin"};
+  for (const auto& [name, value] : environment) variables.push_back(name + "=" + value);
+  const auto word_pointers = pointers(words);
+  const auto variable_pointers = pointers(variables);
+  const std::string out = folder_ + "/stdout";
+  const std::string err = folder_ + "/stderr";
+  id_ = fork();
+  if (id_ == 0) {
+    const int out_file = open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    const int err_file = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    dup2(out_file, 1);
+    dup2(err_file, 2);
+    if (chdir(folder_.c_str()) == 0) execve(executable.c_str(), word_pointers.data(), variable_pointers.data());
+    _exit(127);
+  }
+}
+
+Program::~Program() {
+  if (poll()) return;
+  kill(id_, SIGKILL);
+  waitpid(id_, nullptr, 0);
+}
+
+bool Program::poll() {
+  if (!ended_) ended_ = waitpid(id_, &status_, WNOHANG) == id_;
+  return ended_;
+}
+
+int Program::wait(double seconds) {
+  if (!eventually([this] { return poll(); }, seconds)) {
+    ADD_FAILURE() << "still running after " << seconds << " s:\n" << errors();
+    return -1;
+  }
+  return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+}
+
+std::string Program::output() const { return read_all(folder_ + "/stdout"); }
+std::string Program::errors() const { return read_all(folder_ + "/stderr"); }
+
+std::string fresh_folder(const std::string& name) {
+  const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / ("hourglass_" + name + "_" + std::to_string(getpid()));
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder.string();
+}
+
+bool eventually(const std::function<bool()>& condition, double seconds) {
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > limit) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
+std::vector<pid_t> children(pid_t parent, const std::string& word) {
+  std::vector<pid_t> out;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string stat = read_all(entry.path() / "stat");
+    const std::size_t bracket = stat.rfind(')');
+    if (bracket == std::string::npos) continue;
+    std::istringstream rest(stat.substr(bracket + 1));
+    char state = 0;
+    pid_t of = 0;
+    rest >> state >> of;
+    if (of != parent || state == 'Z') continue;
+    const std::string line = read_all(entry.path() / "cmdline");
+    const std::size_t first = line.find('\0');
+    const std::string argument = first == std::string::npos ? "" : line.substr(first + 1, line.find('\0', first + 1) - first - 1);
+    if (word.empty() || argument == word) out.push_back(static_cast<pid_t>(std::stol(name)));
+  }
+  return out;
+}
+
+}  // namespace hourglass::integration

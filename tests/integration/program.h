@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs the built program as people do.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "services/supervisor/child_process.h"
+
+namespace hourglass::integration {
+
+/// One running process with its standard output and standard error in files.
+class Program {
+ public:
+  /// `environment`: beside PATH.
+  Program(const std::string& executable, const std::vector<std::string>& arguments, const std::string& folder,
+          const std::map<std::string, std::string>& environment = {});
+  /// Waits for the end; kills it and fails after `seconds`.
+  int wait(double seconds = 120);
+  void signal(int number) { kill(id_, number); }
+  [[nodiscard]] pid_t id() const { return id_; }
+  [[nodiscard]] std::string output() const;
+  [[nodiscard]] std::string errors() const;
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+ private:
+  bool poll();
+  std::string folder_;
+  pid_t id_ = -1;
+  bool ended_ = false;
+  int status_ = 0;
+};
+
+std::string fresh_folder(const std::string& name);
+/// Looks every 20 ms; false where it has not come true in time.
+bool eventually(const std::function<bool()>& condition, double seconds = 60);
+/// Processes whose parent is `parent` and whose command line has `word` as its first argument.
+std::vector<pid_t> children(pid_t parent, const std::string& word = "");
+
+}  // namespace hourglass::integration

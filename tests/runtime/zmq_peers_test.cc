@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+// Peers that die, come back, take names over, fall silent or compute for long; signals.
+#include <gtest/gtest.h>
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <zmq.hpp>
+
+#include "messages/heartbeat.h"
+#include "runtime/zmq/identity.h"
+#include "tests/runtime/raw_tcp.h"
+#include "tests/runtime/socket_process.h"
+
+namespace hourglass {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr ActorId kWorker{Role::conv_worker, 0xabcdef01};
+
+zmq::ZmqOptions options_of(ActorId id, const std::string& aggregator = "") {
+  zmq::ZmqOptions options;
+  options.self = id;
+  options.bind = "tcp://127.0.0.1:0";
+  options.aggregator = aggregator;
+  options.heartbeat_interval = Duration::zero();
+  options.linger = milliseconds(200);
+  options.seed = 1;
+  return options;
+}
+
+void post(SocketProcess& process, ActorId to, std::size_t bytes) {
+  process.act([&](Context& context) {
+    const Status sent = context.post(to, filler(bytes));
+    ASSERT_TRUE(sent.ok()) << sent.error().text;
+  });
+}
+
+bool wait_for_size(SocketProcess& process, std::size_t bytes) {
+  return process.wait([bytes](const RecordingActor& actor) {
+    return std::ranges::any_of(actor.received, [bytes](const Envelope& e) { return e.body->size() == bytes; });
+  });
+}
+
+/// Posts until it is accepted: the way to the peer is on its way.
+void post_when_reachable(SocketProcess& process, ActorId to, std::size_t bytes) {
+  const auto deadline = std::chrono::steady_clock::now() + SocketProcess::kLongTime;
+  bool posted = false;
+  while (!posted && std::chrono::steady_clock::now() < deadline) {
+    process.act([&](Context& context) { posted = context.post(to, filler(bytes)).ok(); });
+  }
+  ASSERT_TRUE(posted);
+}
+
+TEST(ZmqPeers, ARestartedPeerTakesItsNameBackWhileItsOldConnectionStillStands) {
+  SocketProcess aggregator(options_of(kAggregator));
+  // The earlier life's connection: its process is gone for good, but nobody has told us.
+  ::zmq::context_t context;
+  ::zmq::socket_t ghost(context, ::zmq::socket_type::dealer);
+  ghost.set(::zmq::sockopt::linger, 0);
+  ghost.set(::zmq::sockopt::routing_id, zmq::encode({zmq::Line::messages, kWorker}));
+  ghost.connect(aggregator.endpoint());
+  post_when_reachable(aggregator, kWorker, 10);
+  for (std::size_t life = 1; life <= 3; ++life) {
+    SocketProcess worker(options_of(kWorker, aggregator.endpoint()));
+    post(worker, kAggregator, life);
+    ASSERT_TRUE(wait_for_size(aggregator, life));
+    post(aggregator, kWorker, 100 + life);
+    ASSERT_TRUE(wait_for_size(worker, 100 + life)) << "life " << life;
+  }
+}
+
+TEST(ZmqPeers, ARestartedAggregatorIsFoundAgainAndGetsWhatWaited) {
+  auto aggregator = std::make_unique<SocketProcess>(options_of(kAggregator));
+  zmq::ZmqOptions same_place = options_of(kAggregator);
+  same_place.bind = aggregator->endpoint();
+  zmq::ZmqOptions options = options_of(kWorker, aggregator->endpoint());
+  options.heartbeat_interval = milliseconds(100);
+  SocketProcess worker(options);
+  post(worker, kAggregator, 1);
+  ASSERT_TRUE(wait_for_size(*aggregator, 1));
+  aggregator.reset();
+  ASSERT_TRUE(worker.wait_for_metric("disconnected", 2));  // messages' and heartbeats' line
+  post(worker, kAggregator, 2);
+  aggregator = std::make_unique<SocketProcess>(same_place);
+  EXPECT_TRUE(wait_for_size(*aggregator, 2));
+  post(*aggregator, kWorker, 3);
+  EXPECT_TRUE(wait_for_size(worker, 3));
+  EXPECT_TRUE(aggregator->wait([](const RecordingActor& actor) {
+    return std::ranges::any_of(actor.received, [](const Envelope& e) { return e.type == MessageType::heartbeat; });
+  }));
+}
+
+TEST(ZmqPeers, ASocketThatZeroMqGaveUpIsMadeAnew) {
+  SocketProcess aggregator(options_of(kAggregator));
+  zmq::ZmqOptions options = options_of(kWorker, aggregator.endpoint());
+  options.message_bytes_max = 1 << 20;
+  options.silence_max = milliseconds(500);
+  SocketProcess worker(options);
+  post(worker, kAggregator, 1);
+  ASSERT_TRUE(wait_for_size(aggregator, 1));
+  post(aggregator, kWorker, 10);
+  ASSERT_TRUE(wait_for_size(worker, 10));  // it owes nothing now
+  // A frame above the limit, arriving at the connecting side, ends the connection, and ZeroMQ never tries again.
+  post(aggregator, kWorker, 2 << 20);
+  ASSERT_TRUE(worker.wait_for_metric("disconnected", 1));
+  EXPECT_EQ(worker.metric("socket.recreated"), 0);
+  post(worker, kAggregator, 2);
+  EXPECT_TRUE(worker.wait_for_metric("socket.recreated", 1));
+  EXPECT_TRUE(wait_for_size(aggregator, 2));
+  post(aggregator, kWorker, 3);
+  EXPECT_TRUE(wait_for_size(worker, 3));
+  EXPECT_EQ(worker.metric("retried"), 0) << "it was not ZeroMQ that came back";
+}
+
+TEST(ZmqPeers, MonitorsMayBeSilent) {
+  const ActorId monitor{Role::monitor, 5};
+  const RawTcp nobody = RawTcp::listen();
+  zmq::ZmqOptions options = options_of(kAggregator);
+  options.silence_max = milliseconds(1);
+  SocketProcess aggregator(options);
+  const std::string endpoint = "tcp://127.0.0.1:" + std::to_string(nobody.port());
+  aggregator.act([&](Context& context) {
+    context.introduce(monitor, endpoint);
+    context.introduce(kWorker, endpoint);
+    ASSERT_TRUE(context.post(monitor, filler(1)).ok());
+    ASSERT_TRUE(context.post(kWorker, filler(1)).ok());
+  });
+  EXPECT_TRUE(aggregator.wait_for_metric("socket.recreated", 3));
+  EXPECT_EQ(aggregator.metric("socket.recreated"), 3) << "one at a time: the worker's only";
+}
+
+TEST(ZmqPeers, TheHeartsSocketIsMadeAnewToo) {
+  std::optional<RawTcp> listener = RawTcp::listen();
+  const std::string endpoint = "tcp://127.0.0.1:" + std::to_string(listener->port());
+  zmq::ZmqOptions options = options_of(kWorker, endpoint);
+  options.heartbeat_interval = milliseconds(50);
+  options.silence_max = milliseconds(100);
+  SocketProcess worker(options);
+  EXPECT_TRUE(worker.wait_for_metric("socket.recreated", 2));
+  listener.reset();
+  zmq::ZmqOptions real = options_of(kAggregator);
+  real.bind = endpoint;
+  SocketProcess aggregator(real);
+  EXPECT_TRUE(aggregator.wait([](const RecordingActor& actor) { return actor.received.size() >= 2; }));
+}
+
+TEST(ZmqPeers, HeartsBeatWhileTheActorComputes) {
+  SocketProcess aggregator(options_of(kAggregator));
+  std::atomic<bool> seen{false};
+  zmq::ZmqOptions options = options_of(kWorker, aggregator.endpoint());
+  options.heartbeat_interval = milliseconds(250);
+  SocketProcess worker(options, [&seen](RecordingActor& actor) {
+    actor.on_start = [](Context& context) { context.wake_after(milliseconds(1500), 1); };
+    actor.on_wake = [&seen](Context&, std::uint32_t) {  // computes until the aggregator has noticed, three seconds and more
+      const auto deadline = std::chrono::steady_clock::now() + SocketProcess::kLongTime;
+      while (!seen.load() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(milliseconds(1));
+    };
+  });
+  const auto newest_age = [](const RecordingActor& actor) {
+    const auto heartbeat = decode<Heartbeat>(*actor.received.back().body);
+    return heartbeat.ok() ? heartbeat->progress_age_ms : 0;
+  };
+  ASSERT_TRUE(aggregator.wait([&](const RecordingActor& actor) { return !actor.received.empty(); }));
+  aggregator.look([&](const RecordingActor& actor) { EXPECT_LT(newest_age(actor), 1000U) << "it only waits for messages"; });
+  EXPECT_TRUE(aggregator.wait([&](const RecordingActor& actor) { return newest_age(actor) >= 3000; }));
+  std::size_t beats = 0;
+  aggregator.look([&beats](const RecordingActor& actor) {
+    beats = actor.received.size();
+    for (const Envelope& envelope : actor.received) EXPECT_EQ(envelope.from, kWorker);
+  });
+  EXPECT_GE(beats, 6U);
+  seen.store(true);
+  EXPECT_TRUE(aggregator.wait([&](const RecordingActor& actor) { return newest_age(actor) < 1000; }));
+}
+
+TEST(ZmqPeers, WhatIsSentByHeartsIsCounted) {
+  SocketProcess aggregator(options_of(kAggregator));
+  zmq::ZmqOptions options = options_of(kWorker, aggregator.endpoint());
+  options.heartbeat_interval = milliseconds(20);
+  SocketProcess worker(options);
+  ASSERT_TRUE(worker.wait_for_metric("sent.messages", 5));
+  EXPECT_GT(worker.metric("sent.control.payload"), 0);
+  EXPECT_GE(worker.metric("sent.control.socket"), worker.metric("sent.control.payload") + 5 * 36);
+  EXPECT_TRUE(aggregator.wait_for_metric("received.messages", 5));
+}
+
+TEST(ZmqPeers, ProcessGaugesAreSet) {
+  SocketProcess aggregator(options_of(kAggregator));
+  EXPECT_TRUE(aggregator.wait_for_metric("uptime_seconds", 1e-9));
+  EXPECT_GT(aggregator.metric("rss_bytes"), 1e6);
+  EXPECT_GT(aggregator.metric("open_files"), 3);
+  EXPECT_GT(aggregator.metric("cpu_seconds"), 0);
+}
+
+TEST(ZmqPeers, SocketsAndDescriptorsAreGivenBack) {
+  const auto open_files = [](SocketProcess& process) {
+    double value = 0;
+    const double uptime = process.metric("uptime_seconds");
+    EXPECT_TRUE(process.wait_for_metric("uptime_seconds", uptime + 0.1));  // a fresh look
+    value = process.metric("open_files");
+    return value;
+  };
+  SocketProcess aggregator(options_of(kAggregator));
+  const RawTcp nobody = RawTcp::listen();
+  const double before = open_files(aggregator);
+  aggregator.act([&](Context& context) {
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      context.introduce({Role::conv_worker, i}, "127.0.0.1:" + std::to_string(nobody.port()));
+      context.forget({Role::conv_worker, i});
+    }
+  });
+  const auto deadline = std::chrono::steady_clock::now() + SocketProcess::kLongTime;
+  double after = open_files(aggregator);
+  while (after > before + 2 && std::chrono::steady_clock::now() < deadline) after = open_files(aggregator);
+  EXPECT_LE(after, before + 2) << "sockets, their watches and their connections";
+}
+
+TEST(ZmqPeers, EndpointsThatCannotBeAreRefusedAndCounted) {
+  SocketProcess aggregator(options_of(kAggregator));
+  aggregator.act([](Context& context) {
+    for (const char* bad : {"ipc:///tmp/x", "tcp://*:5", "nowhere", "tcp://a b:1", "tcp://127.0.0.1:0", "tcp://1.2.3.4:99999"}) {
+      context.introduce(kWorker, bad);
+    }
+  });
+  EXPECT_EQ(aggregator.metric("refused.endpoint"), 6);
+}
+
+zmq::StopFlag* signalled = nullptr;
+
+TEST(ZmqSignals, SigtermStopsAndOtherSignalsDoNot) {
+  zmq::StopFlag stop;
+  signalled = &stop;
+  struct sigaction terminate {}, ignore {};
+  terminate.sa_handler = [](int) { signalled->request(); };
+  ignore.sa_handler = [](int) {};
+  struct sigaction old_terminate {}, old_user {};
+  sigaction(SIGTERM, &terminate, &old_terminate);
+  sigaction(SIGUSR1, &ignore, &old_user);
+
+  zmq::ZmqOptions options = options_of(kAggregator);
+  options.stop = &stop;
+  auto created = zmq::ZmqReactor::create(options);
+  ASSERT_TRUE(created.ok());
+  auto actor = std::make_unique<RecordingActor>();
+  int stops = 0, wakes = 0;
+  std::atomic<bool> running{false};
+  actor->on_start = [](Context& context) { context.wake_after(Duration::zero(), 1); };
+  actor->on_wake = [&](Context& context, std::uint32_t) {
+    running.store(true);
+    ++wakes;
+    context.wake_after(milliseconds(1), 1);
+  };
+  actor->on_stop = [&stops](Context& context) {
+    ++stops;
+    context.exit(ExitCode::ok, "asked to");
+  };
+  (*created)->host(kAggregator, std::move(actor));
+  const pthread_t loop = pthread_self();
+  std::thread sender([&] {
+    while (!running.load()) std::this_thread::yield();
+    for (int i = 0; i < 200; ++i) {
+      pthread_kill(loop, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    pthread_kill(loop, SIGTERM);
+  });
+  EXPECT_EQ((*created)->run(), ExitCode::ok);
+  sender.join();
+  EXPECT_EQ(stops, 1);
+  EXPECT_GT(wakes, 1);
+  EXPECT_EQ((*created)->exit_reason(), "asked to");
+  sigaction(SIGTERM, &old_terminate, nullptr);
+  sigaction(SIGUSR1, &old_user, nullptr);
+}
+
+TEST(ZmqSignals, AnActorThatDoesNotStopIsEndedAfterTheLimit) {
+  zmq::ZmqOptions options = options_of(kAggregator);
+  options.stop_limit = milliseconds(100);
+  SocketProcess process(options, [](RecordingActor& actor) { actor.on_stop = [](Context&) {}; });
+  process.request_stop();
+  const auto ending = process.wait_for_end();
+  ASSERT_TRUE(ending.has_value());
+  EXPECT_EQ(ending->code, ExitCode::temporary);
+}
+
+}  // namespace
+}  // namespace hourglass

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "services/options/validate.h"
+
+namespace hourglass {
+namespace {
+
+Resolved completed(const std::string& text) {
+  Resolved resolved = resolve({parse_job_text(text, "run.toml")});
+  complete(resolved);
+  return resolved;
+}
+
+std::string joined(const std::vector<Problem>& problems) {
+  std::string out;
+  for (const auto& problem : problems) out += problem.text + "\n";
+  return out;
+}
+
+TEST(Validate, TheDefaultJobIsGood) {
+  const Resolved resolved = completed("");
+  EXPECT_TRUE(resolved.problems.empty()) << joined(resolved.problems);
+  EXPECT_TRUE(resolved.warnings.empty()) << resolved.warnings.front();
+  EXPECT_EQ(resolved.settings.job.height, 28U);
+  EXPECT_EQ(resolved.settings.job.threads, 1U);
+}
+
+TEST(Validate, TheShapeComesFromTheDataset) {
+  const Resolved resolved = completed("[data]\nset = \"cifar10\"\n[model]\nname = \"cifar_cnn\"\n");
+  EXPECT_TRUE(resolved.problems.empty()) << joined(resolved.problems);
+  EXPECT_EQ(resolved.settings.job.channels, 3U);
+  EXPECT_EQ(resolved.settings.job.width, 32U);
+}
+
+TEST(Validate, EverySpecIsCheckedByItsRegistryWithItsPlace) {
+  const Resolved resolved = completed(
+      "[train]\noptimizer = \"sdg\"\nschedule = \"cosin\"\n[bytes]\ncompress = \"topk ratio=7\"\ndownlink = \"tpk\"\n[model]\nname = \"lenet\"\n");
+  const std::string text = joined(resolved.problems);
+  EXPECT_EQ(resolved.problems.size(), 5U) << text;
+  for (const char* part : {"run.toml:2:13: train.optimizer = \"sdg\": ", "run.toml:3:12: train.schedule = \"cosin\": ",
+                           "run.toml:5:12: bytes.compress = \"topk ratio=7\": ", "run.toml:6:12: bytes.downlink = \"tpk\": ",
+                           "run.toml:8:8: model.name = \"lenet\": "}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+  EXPECT_NE(text.find("lenet5"), std::string::npos) << text;
+}
+
+TEST(Validate, UnknownDatasetsNameTheNearest) {
+  const Resolved resolved = completed("[data]\nset = \"fashon_mnist\"\n");
+  ASSERT_EQ(resolved.problems.size(), 1U) << joined(resolved.problems);
+  EXPECT_NE(resolved.problems[0].text.find("fashion_mnist"), std::string::npos) << resolved.problems[0].text;
+}
+
+TEST(Validate, AModelWithoutACutNeedsNoFcWorkers) {
+  const std::string model = "[model]\nname = \"conv 4 kernel=5 | relu | pool 2 | flatten | fc\"\n";
+  const Resolved cut = completed(model);
+  ASSERT_EQ(cut.problems.size(), 1U) << joined(cut.problems);
+  EXPECT_NE(cut.problems[0].text.find("cut"), std::string::npos) << cut.problems[0].text;
+  EXPECT_TRUE(completed(model + "[cluster]\nfc_workers = 0\n").problems.empty());
+}
+
+TEST(Validate, WhatIsHardlyMeantIsAWarning) {
+  EXPECT_EQ(completed("[train]\nstaleness = 0\n").warnings.size(), 1U);
+  EXPECT_EQ(completed("[train]\nstaleness = 0\noutstanding = 1\n").warnings.size(), 0U);
+  EXPECT_EQ(completed("[train]\nsamples = 10\n").warnings.size(), 1U);
+  EXPECT_EQ(completed("[train]\nbatch = 512\n").warnings.size(), 1U);
+  EXPECT_EQ(completed("[bytes]\nboundary = \"u8\"\n[cluster]\nfc_workers = 0\n").warnings.size(), 1U);
+  EXPECT_EQ(completed("[bytes]\ncompress = \"topk ratio=0.01\"\nflush_residual = false\n").warnings.size(), 1U);
+}
+
+TEST(Validate, ThreadsFollowTheProcessors) {
+  const Resolved resolved = completed("[process]\nthreads = \"auto\"\n");
+  EXPECT_GE(resolved.settings.job.threads, 1U);
+}
+
+TEST(Validate, AMissingDatasetIsMissingDataAndNamesTheFolder) {
+  Resolved resolved = completed("[data]\ndir = \"/nonexistent\"\n");
+  EXPECT_EQ(require_dataset(resolved), ExitCode::missing_data);
+  ASSERT_EQ(resolved.problems.size(), 1U);
+  EXPECT_EQ(resolved.problems[0].text.rfind("run.toml:2:7: data.dir = \"/nonexistent\": ", 0), 0U) << resolved.problems[0].text;
+}
+
+TEST(Validate, ABatchLargerThanTheDatasetIsAWarning) {
+  Resolved resolved = completed("[data]\nset = \"synthetic\"\n[train]\nbatch = 4096\n[cluster]\nconv_workers = 1000\n");
+  EXPECT_EQ(require_dataset(resolved), ExitCode::ok);
+  ASSERT_FALSE(resolved.warnings.empty());
+  EXPECT_NE(resolved.warnings.back().find("more than the dataset's"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hourglass
