@@ -34,8 +34,8 @@ struct Job {
   std::uint32_t fc_batch_samples = 256;    ///< most samples of one FC step
   // optimizer
   std::string optimizer = "sgd momentum=0.9";
-  double learning_rate = 0.05;
-  std::string schedule = "constant";
+  double learning_rate = 0.03;
+  std::string schedule = "cosine";
   double weight_decay = 0;
   // bytes
   std::string compress = "dense";          ///< push, spec string
