@@ -64,7 +64,7 @@ struct Job {
     v.number(m.samples);
     v.number(m.evaluate_every);
     v.number(m.staleness, kUnlimited, 1000000);
-    v.number(m.local_steps, 1, 100000);
+    v.number(m.local_steps, 1, 1000);
     v.number(m.outstanding, 1, 32);
     v.number(m.fc_batch_samples, 1, 1 << 20);
     v.text(m.optimizer, limits::kSpecBytes);

@@ -40,7 +40,7 @@ std::vector<Setting> make_table() {
             HG_MEMBER(job.evaluate_every)),
       whole("train.staleness", "--staleness", 0, 1'000'000, "most steps a worker may be ahead of the slowest; 0: synchronous",
             HG_MEMBER(job.staleness), Word{"unlimited", kUnlimited}),
-      whole("train.local_steps", "--local-steps", 1, 100'000, "steps between two pushes", HG_MEMBER(job.local_steps)),
+      whole("train.local_steps", "--local-steps", 1, 1'000, "steps between two pushes", HG_MEMBER(job.local_steps)),
       whole("train.outstanding", "--outstanding", 1, 32, "batches a CONV worker has under way", HG_MEMBER(job.outstanding)),
       whole("train.fc_batch_samples", "--fc-batch-samples", 1, 1 << 20, "most samples of one FC step", HG_MEMBER(job.fc_batch_samples)),
       real("train.learning_rate", "--learning-rate", 0, 1000, "base learning rate", HG_MEMBER(job.learning_rate)),
