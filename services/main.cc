@@ -6,6 +6,7 @@
 #include "services/options/command_line.h"
 #include "services/options/validate.h"
 #include "services/supervisor/run_folder.h"
+#include "services/supervisor/run_report.h"
 
 namespace hourglass {
 
@@ -79,7 +80,10 @@ int run(const std::vector<std::string>& arguments) {
   invocation.resolved = resolve(sources);
   if ((line.command->takes & kTakesFrom) != 0) invocation.resolved.settings.job.fc_workers = 0;  // where a saved model was cut does not matter
   if ((line.command->takes & kTakesJob) != 0) complete(invocation.resolved);
-  if (!invocation.resolved.problems.empty()) return report(invocation.resolved.problems, line.command);
+  if (!invocation.resolved.problems.empty()) {
+    if (line.json) std::cout << compose_failure("", invocation.resolved.problems.front().text) << '\n';
+    return report(invocation.resolved.problems, line.command);
+  }
   if (line.print_config) {
     std::cout << print_config(invocation.resolved);
     return 0;

@@ -129,6 +129,7 @@ TEST(Aggregator, AloneItNamesWhatIsMissingIsHealthyAndSavesOnRequest) {
   program.signal(SIGTERM);
   EXPECT_EQ(program.wait(30), 0) << program.errors();
   EXPECT_TRUE(read_text(folder + "/run/result.json").has_value());
+  EXPECT_NE(read_text(folder + "/run/job.toml").value_or("").find("lenet5"), std::string::npos);
   EXPECT_FALSE(read_text(folder + "/health").has_value());
 }
 

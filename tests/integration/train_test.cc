@@ -161,6 +161,14 @@ TEST(Train, ATakenDashboardPortIsPassedOver) {
   EXPECT_NE(*port, taken + "\n");
 }
 
+TEST(Train, AWrongSettingIsOneFailedObjectToo) {
+  Program program(HOURGLASS_PROGRAM, {"train", "--batch", "0", "--json"}, fresh_folder("wrong"));
+  EXPECT_EQ(program.wait(), 78);
+  const json result = object_of(program);
+  EXPECT_EQ(result["status"], "failed");
+  EXPECT_NE(result["reason"].get<std::string>().find("flag --batch"), std::string::npos);
+}
+
 TEST(Solo, PrintsTheSameKindOfObject) {
   const std::string folder = fresh_folder("solo");
   Program program(HOURGLASS_PROGRAM, {"solo", "--dataset", "synthetic", "--model", "lenet5", "--samples", "3200", "--batch", "32", "--json", "--run-dir", folder + "/run"}, folder);
