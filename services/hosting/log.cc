@@ -75,7 +75,8 @@ std::string escaped(std::string_view text) {
 }
 
 std::string json_line(const State& now, Severity severity, std::string_view event, const Fields& fields) {
-  std::string out = "{\"ts\":\"" + now_rfc3339() + "\",\"level\":\"" + std::string(word_of(severity)) + "\",\"role\":\"" + escaped(now.role) + "\"";
+  std::string out =
+      "{\"ts\":\"" + now_rfc3339() + "\",\"level\":\"" + std::string(word_of(severity)) + "\",\"role\":\"" + escaped(now.role) + "\"";
   if (now.number != kNoNumber) out += ",\"number\":" + std::to_string(now.number);
   if (!now.name.empty()) out += ",\"name\":\"" + escaped(now.name) + "\"";
   out += ",\"event\":\"" + escaped(event) + "\"";
