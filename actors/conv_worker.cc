@@ -11,6 +11,7 @@
 #include "learning/compress/boundary.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/loss.h"
+#include "learning/params/finite.h"
 #include "learning/params/optimizer.h"
 #include "runtime/membership_client.h"
 
@@ -103,13 +104,17 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void on(Context& context, ActorId from, Batch&& message) {
-    if (!group_ || leaving_ || !fits(message)) {
+    if (!group_ || !fits(message)) {
       context.count("batches_refused", 1);
       return;
     }
     loader_ = from;
     const Mode mode = message.mode;
     if (!leases_.receive(std::move(message))) return;
+    if (leaving_) {  // was under way when the stop came
+      leases_.give_back();
+      return ask_for_data(context, true);
+    }
     if (mode == Mode::train) set_active(context, true);
     pump(context);
   }
@@ -187,7 +192,6 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     gradient_.resize(job_model_->conv.size());
     leases_ = {};
     started_ = in_unit_ = unit_samples_ = 0;
-    unit_leases_.clear();
     active_ = true;
     group_.emplace(Group::conv, params::Replica(job_model_->conv, std::move(*memory)), membership_.welcome());
     group_->start(context);
@@ -256,6 +260,13 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
       }
       return;
     }
+    if (!params::all_finite(boundary_)) {  // a diverged model: nothing can be learned from this batch, and nothing may be spread
+      context.count("batches_nonfinite", 1);
+      if (train) --started_;
+      leases_.done({state.lease, state.samples, state.samples * nn::kLossMax, 0});
+      context.wake_after(0ns, kPumpTimer);
+      return;
+    }
     Activations message;
     message.batch = ++batches_;
     message.mode = batch.mode;
@@ -299,13 +310,17 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     job_model_->model.conv->backward(*batch.parameters, *batch.tape, output_gradient, gradient_, {});
     const double rate = job().learning_rate * schedule_->factor(batch.progress);
     optimizer_->step(*batch.parameters, gradient_, rate);
+    if (!params::all_finite(gradient_)) {
+      context.count("steps_nonfinite", 1);
+      std::fill(gradient_.begin(), gradient_.end(), 0.0F);
+    }
     batch.tape.reset();
     batch.parameters.reset();  // else step() would copy what nobody else reads
     group_->replica().step(gradient_);
     unit_version_ = in_unit_ == 0 ? batch.version : std::min(unit_version_, batch.version);
     ++in_unit_;
     unit_samples_ += batch.samples;
-    unit_leases_.push_back(result);
+    leases_.computed(result);
     context.count("samples", batch.samples);
     context.count("loss_sum", result.loss_sum);
     context.count("hits", result.hits);
@@ -315,15 +330,12 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   void push(Context& context, bool flush) {
     const std::uint64_t clock = group_->clock();
     const bool made = group_->push(context, in_unit_ == 0 ? group_->replica().version() : unit_version_, unit_samples_, flush, job().flush_residual);
-    for (const LeaseResult& result : unit_leases_) {
-      if (made) {
-        leases_.settle_with(clock, result);
-      } else {
-        leases_.done(result);
-      }
+    if (made) {
+      leases_.pushed(clock);
+    } else {
+      leases_.dropped();
     }
     if (!made) started_ -= in_unit_;  // the unit was not used up
-    unit_leases_.clear();
     in_unit_ = unit_samples_ = 0;
     context.gauge("residual_norm", group_->replica().residual_norm());
   }
@@ -392,7 +404,6 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   std::uint64_t in_unit_ = 0;        ///< of them, learned since the last push
   std::uint32_t unit_samples_ = 0;
   std::uint64_t unit_version_ = 0;
-  std::vector<LeaseResult> unit_leases_;
   std::vector<float> gradient_, boundary_, logit_gradient_;
   bool active_ = true;
   std::uint64_t activity_sequence_ = 0;

@@ -11,6 +11,7 @@
 #include "actors/job_model.h"
 #include "learning/compress/boundary.h"
 #include "learning/nn/loss.h"
+#include "learning/params/finite.h"
 #include "learning/params/optimizer.h"
 #include "runtime/membership_client.h"
 
@@ -277,6 +278,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     const auto tape = network().forward(*parameters, activations_, rows, logits_, true);
     const nn::LossResult loss = nn::softmax_cross_entropy(logits_, labels_, job().classes, logit_gradient_);
     network().backward(*parameters, *tape, logit_gradient_, gradient_, activation_gradient_);
+    if (!params::all_finite(activation_gradient_)) {
+      context.count("batches_nonfinite", 1);
+      std::fill(activation_gradient_.begin(), activation_gradient_.end(), 0.0F);
+    }
     answer(context, taken, rows);
     learn(context, parameters, taken.size(), progress, static_cast<std::uint32_t>(rows));
     context.count("steps", 1);
@@ -315,9 +320,14 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
 
   void learn(Context& context, const std::shared_ptr<const std::vector<float>>& parameters, std::size_t batches, double progress,
              std::uint32_t rows) {
-    // Asynchronous: batches that happen to be taken together count as so many steps, or the learning rate would depend on timing.
-    const double scale = synchronous() ? 1.0 : static_cast<double>(batches);
+    // The learning rate is that of one batch of every CONV worker together: as on the conv side, where each push weighs 1/P. How many batches
+    // happen to be taken at a time must not matter.
+    const double scale = static_cast<double>(batches) / static_cast<double>(std::max<std::size_t>(1, served(context).size()));
     optimizer_->step(*parameters, gradient_, job().learning_rate * schedule_->factor(progress) * scale);
+    if (!params::all_finite(gradient_)) {
+      context.count("steps_nonfinite", 1);
+      std::fill(gradient_.begin(), gradient_.end(), 0.0F);
+    }
     ++steps_;
     if (alone()) {
       std::vector<float>& own = *own_;

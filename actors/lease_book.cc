@@ -10,6 +10,7 @@ bool LeaseBook::receive(Batch&& batch) {
   const auto same = [&](const Batch& other) { return other.lease == lease; };
   const bool known = under_way_.contains(lease) || std::any_of(train_.begin(), train_.end(), same) ||
                      std::any_of(evaluate_.begin(), evaluate_.end(), same) ||
+                     std::any_of(computed_.begin(), computed_.end(), [&](const LeaseResult& r) { return r.lease == lease; }) ||
                      std::any_of(settling_.begin(), settling_.end(), [&](const auto& row) { return row.second.lease == lease; }) ||
                      std::any_of(done_.begin(), done_.end(), [&](const Done& d) { return d.result.lease == lease; });
   if (known) return false;
@@ -27,9 +28,19 @@ std::optional<Batch> LeaseBook::next(bool train) {
   return batch;
 }
 
-void LeaseBook::settle_with(std::uint64_t clock, LeaseResult result) {
+void LeaseBook::computed(LeaseResult result) {
   under_way_.erase(result.lease);
-  settling_.emplace(clock, result);
+  computed_.push_back(result);
+}
+
+void LeaseBook::pushed(std::uint64_t clock) {
+  for (const LeaseResult& result : computed_) settling_.emplace(clock, result);
+  computed_.clear();
+}
+
+void LeaseBook::dropped() {
+  for (const LeaseResult& result : computed_) done_.push_back({result, 0});
+  computed_.clear();
 }
 
 void LeaseBook::done(LeaseResult result) {
@@ -59,10 +70,11 @@ void LeaseBook::request(Context& context, ActorId loader, std::uint32_t capacity
   message.sequence = ++sequence_;
   message.capacity = capacity;
   asked_capacity_ = capacity;
-  message.settling = static_cast<std::uint32_t>(settling_.size());
+  message.settling = static_cast<std::uint32_t>(settling_.size() + computed_.size());
   for (const Batch& batch : train_) message.holding.push_back(batch.lease);
   for (const Batch& batch : evaluate_) message.holding.push_back(batch.lease);
   message.holding.insert(message.holding.end(), under_way_.begin(), under_way_.end());
+  for (const LeaseResult& result : computed_) message.holding.push_back(result.lease);
   for (const auto& [clock, result] : settling_) message.holding.push_back(result.lease);
   for (Done& done : done_) {
     if (message.done.size() == limits::kResults) break;

@@ -16,15 +16,19 @@
 
 namespace hourglass {
 
-/// A lease goes received -> under way -> (training only) settling -> done. `done` entries are repeated until the loader answers.
+/// A lease goes received -> under way -> (training only: computed, then settling with its push) -> done. `done` entries are repeated until the loader answers.
 class LeaseBook {
  public:
   /// Takes a batch; false where it is held or done already (a repeat).
   bool receive(Batch&& batch);
   /// The next batch to work on, if any: evaluations first. `train`: may a training batch be started?
   std::optional<Batch> next(bool train);
-  /// Computed, but the lease ends only with the verdict on push `clock`.
-  void settle_with(std::uint64_t clock, LeaseResult result);
+  /// Computed, but not in a push yet.
+  void computed(LeaseResult result);
+  /// What was computed is in push `clock`: these leases end with its verdict.
+  void pushed(std::uint64_t clock);
+  /// What was computed came to nothing and will not be pushed: these leases end now.
+  void dropped();
   void done(LeaseResult result);
   void settled(std::uint64_t clock);
   /// Gives back what has not been started.
@@ -35,8 +39,9 @@ class LeaseBook {
   void on(const LeaseUpdate& message);
 
   [[nodiscard]] std::size_t waiting() const { return evaluate_.size() + train_.size(); }
-  [[nodiscard]] bool empty() const { return waiting() == 0 && under_way_.empty() && settling_.empty(); }
-  [[nodiscard]] bool reported() const { return done_.empty(); }
+  [[nodiscard]] bool empty() const { return waiting() == 0 && under_way_.empty() && computed_.empty() && settling_.empty(); }
+  /// The loader knows everything, and nothing of its is on the way here.
+  [[nodiscard]] bool reported() const { return done_.empty() && answered_ == sequence_; }
   [[nodiscard]] Supply supply() const { return supply_; }
 
  private:
@@ -46,6 +51,7 @@ class LeaseBook {
   };
   std::deque<Batch> evaluate_, train_;
   std::set<std::uint64_t> under_way_;
+  std::vector<LeaseResult> computed_;
   std::multimap<std::uint64_t, LeaseResult> settling_;               ///< by the clock of their push
   std::deque<Done> done_;
   std::uint64_t sequence_ = 0;

@@ -74,9 +74,9 @@ class Monitor final : public Handles<Monitor, Welcome, Refuse, Roster, RunPhase,
   std::shared_ptr<const RunStatus> status_;
   Instant status_at_{};
   Phase phase_ = Phase::waiting;
-  double smooth_rate_ = 0;                  ///< samples per second, for the time left
+  double smooth_rate_ = 0;  ///< samples per second, for the time left
   MetricBook book_;
-  std::map<ActorId, Instant> gone_since_;   ///< of those that the newest status calls gone
+  std::map<ActorId, Instant> gone_since_;  ///< of those that the newest status calls gone
   std::uint64_t strangers_ = 0;
   std::uint64_t own_reports_ = 0;
   Series series_;
@@ -178,7 +178,8 @@ void Monitor::on(Context& context, ActorId from, RunStatus&& message) {
   leave_when_complete(context);
 }
 
-/// Once the run is over: waits for the last status and for the last report of everybody who reported at all, so that the final state has all bytes.
+/// Once the run is over: waits for the last status and for the last report of everybody who reported at all, so that the final state has
+/// all bytes.
 void Monitor::leave_when_complete(Context& context) {
   if (phase_ != Phase::finished || closed_) return;
   if (!leaving_) context.wake_after(kFarewellMax, kLeaveTimer);
@@ -297,9 +298,8 @@ void Monitor::fill_actors(DashboardState& state, Context& context) const {
     fill_metrics(row, now);
     state.actors.push_back(std::move(row));
   }
-  std::stable_sort(state.actors.begin(), state.actors.end(), [](const ActorState& a, const ActorState& b) {
-    return std::tie(a.id.role, a.number) < std::tie(b.id.role, b.number);
-  });
+  std::stable_sort(state.actors.begin(), state.actors.end(),
+                   [](const ActorState& a, const ActorState& b) { return std::tie(a.id.role, a.number) < std::tie(b.id.role, b.number); });
 }
 
 void Monitor::fill_metrics(ActorState& row, Instant now) const {

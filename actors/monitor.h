@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Watches the run: gathers the aggregator's status and everybody's metrics into one state, published once a second and at changes. It answers
-// nothing and nobody waits for it. Whatever it is told is bounded here: members, metrics of one member, rows of history.
+// Watches the run: gathers the aggregator's status and everybody's metrics into one state, published once a second and at changes. It
+// answers nothing and nobody waits for it. Whatever it is told is bounded here: members, metrics of one member, rows of history.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class StateSink {
 /// `sink` may be null: no dashboard, yet a full member of the run. Otherwise it must outlive the actor.
 ///
 /// Metrics that it understands: "sent.<traffic>.payload", "sent.<traffic>.socket" (cumulative bytes), "samples" (cumulative), "cpu_seconds"
-/// (cumulative), "memory_bytes". Rates are differences over the sender's own uptime, so a late report makes no false peak.
+/// (cumulative), "rss_bytes". Rates are differences over the sender's own uptime, so a late report makes no false peak.
 std::unique_ptr<Actor> make_monitor(StateSink* sink, ProcessIdentity identity);
 
 }  // namespace hourglass

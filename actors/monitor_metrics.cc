@@ -37,10 +37,14 @@ double* sent_slot(SentBytes& sent, std::string_view name) {
 
 void read_values(ActorMetrics& metrics, const std::vector<MetricValue>& values) {
   for (const MetricValue& value : values) {
-    if (double* slot = sent_slot(metrics.sent, value.name)) *slot = bounded(value.value);
-    else if (value.name == "samples") metrics.samples = bounded(value.value);
-    else if (value.name == "cpu_seconds") metrics.cpu_seconds = bounded(value.value);
-    else if (value.name == "memory_bytes") metrics.memory_bytes = bounded(value.value);
+    if (double* slot = sent_slot(metrics.sent, value.name))
+      *slot = bounded(value.value);
+    else if (value.name == "samples")
+      metrics.samples = bounded(value.value);
+    else if (value.name == "cpu_seconds")
+      metrics.cpu_seconds = bounded(value.value);
+    else if (value.name == "rss_bytes")
+      metrics.memory_bytes = bounded(value.value);
   }
 }
 

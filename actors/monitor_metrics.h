@@ -28,19 +28,19 @@ struct ActorMetrics {
   std::uint64_t sequence = 0;
   double uptime_seconds = 0;
   Instant heard{};
-  bool last = false;                 ///< its last report has come
+  bool last = false;  ///< its last report has come
   SentBytes sent, sent_per_second;
   double samples = -1, cpu_seconds = -1, memory_bytes = -1;  ///< -1: not reported
   double samples_per_second = 0, cpu_ratio = 0;
-  bool has_rates = false;            ///< after the second report
+  bool has_rates = false;  ///< after the second report
 };
 
 class MetricBook {
  public:
   static constexpr std::size_t kActorsMax = 1024;
-  static constexpr std::size_t kValuesMax = 256;     ///< kept of one report
-  static constexpr std::size_t kRetiredMax = 4096;   ///< processes that left and whose totals are known one by one
-  static constexpr double kFreshSeconds = 3.5;       ///< rates older than this count as none
+  static constexpr std::size_t kValuesMax = 256;    ///< kept of one report
+  static constexpr std::size_t kRetiredMax = 4096;  ///< processes that left and whose totals are known one by one
+  static constexpr double kFreshSeconds = 3.5;      ///< rates older than this count as none
 
   /// Reports that are not newer than the one at hand are ignored.
   void report(ActorId from, const MetricReport& report, Instant now);
@@ -58,9 +58,9 @@ class MetricBook {
   void retire_most_silent();
 
   std::map<ActorId, ActorMetrics> actors_;
-  std::map<ActorId, SentBytes> retired_;   ///< one of them may come back, and then must not count twice
+  std::map<ActorId, SentBytes> retired_;  ///< one of them may come back, and then must not count twice
   std::deque<ActorId> retired_order_;
-  SentBytes forgotten_;                    ///< what fell out of retired_
+  SentBytes forgotten_;  ///< what fell out of retired_
 };
 
 }  // namespace hourglass

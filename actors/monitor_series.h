@@ -40,7 +40,8 @@ class Series {
   static constexpr double kTimeMax = 1e9;
 
   Series();
-  /// `time` in [0, kTimeMax]; others are ignored. Rows from `time` on are dropped first: a run that resumed from a checkpoint goes over them again.
+  /// `time` in [0, kTimeMax]; others are ignored. Rows from `time` on are dropped first: a run that resumed from a checkpoint goes over
+  /// them again.
   void add(double time, const SeriesValues& values);
   [[nodiscard]] const std::array<SeriesRing, 3>& rings() const { return rings_; }
   [[nodiscard]] bool empty() const { return rings_[0].rows.empty(); }

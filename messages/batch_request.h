@@ -31,7 +31,7 @@ struct BatchRequest {
   static constexpr MessageType kType = MessageType::batch_request;
   std::uint64_t sequence = 0;          ///< rising per sender
   std::uint32_t capacity = 0;          ///< most leases it wants to work on at a time; 0 while leaving
-  std::uint32_t settling = 0;          ///< of `holding`: computed, only the verdict on their push is missing; not counted in capacity
+  std::uint32_t settling = 0;          ///< of `holding`: computed, only their push or its verdict is missing; not counted in capacity
   std::vector<std::uint64_t> holding;  ///< leases received and not yet done
   std::vector<LeaseResult> done;
 
@@ -39,8 +39,8 @@ struct BatchRequest {
   static void fields(Self& m, V& v) {
     v.number(m.sequence);
     v.number(m.capacity, 0, limits::kLeases);
-    v.number(m.settling, 0, limits::kLeases);
-    v.packed(m.holding, limits::kLeases * 2);
+    v.number(m.settling, 0, limits::kHeldLeases);
+    v.packed(m.holding, limits::kHeldLeases);
     v.items(m.done, limits::kResults);
   }
 };

@@ -24,7 +24,7 @@ struct Job {
   double start_timeout_seconds = 120;      ///< with fewer CONV workers than asked for, start after this (at least one)
   double dead_after_seconds = 10;          ///< a member without heartbeat for this long is removed
   // training
-  std::uint32_t batch = 64;                ///< samples per CONV worker and step
+  std::uint32_t batch = 32;                ///< samples per CONV worker and step; the learning rate is that of all workers' batches together
   std::uint32_t epochs = 3;
   std::uint64_t samples = 0;               ///< stop after this many training samples; 0: epochs decide
   std::uint64_t evaluate_every = 0;        ///< training samples between evaluations; 0: at the end of each epoch
@@ -34,8 +34,8 @@ struct Job {
   std::uint32_t fc_batch_samples = 256;    ///< most samples of one FC step
   // optimizer
   std::string optimizer = "sgd momentum=0.9";
-  double learning_rate = 0.05;
-  std::string schedule = "constant";
+  double learning_rate = 0.03;
+  std::string schedule = "cosine";
   double weight_decay = 0;
   // bytes
   std::string compress = "dense";          ///< push, spec string
@@ -64,7 +64,7 @@ struct Job {
     v.number(m.samples);
     v.number(m.evaluate_every);
     v.number(m.staleness, kUnlimited, 1000000);
-    v.number(m.local_steps, 1, 100000);
+    v.number(m.local_steps, 1, 1000);
     v.number(m.outstanding, 1, 32);
     v.number(m.fc_batch_samples, 1, 1 << 20);
     v.text(m.optimizer, limits::kSpecBytes);

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learning/compress/bitmap.h"
 
-#include <bit>
-#include <cstring>
+#include "learning/compress/kernels.h"
 
 namespace hourglass::compress {
 namespace {
-
-/// The 64 bits from byte `at`, zeros behind the end.
-std::uint64_t word_at(const Bytes& bytes, std::size_t at) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
-  return word;
-}
 
 class Bitmap final : public IndexCoder {
  public:
@@ -32,16 +24,10 @@ class Bitmap final : public IndexCoder {
     if (block.length % 8 != 0 && static_cast<unsigned>(bits.back()) >> (block.length % 8) != 0) {
       return {Errc::malformed, "a bitmap with ones behind the block's range"};
     }
-    std::uint64_t ones = 0;
-    for (std::size_t at = 0; at < bits.size(); at += 8) ones += static_cast<std::uint64_t>(std::popcount(word_at(bits, at)));
-    if (ones != block.count) return {Errc::malformed, "a bitmap whose ones are not the block's count"};
+    if (kernels().count_ones(bits.data(), bits.size()) != block.count) return {Errc::malformed, "a bitmap whose ones are not the block's count"};
+    indices.resize(block.count + kExpandSlack);
+    kernels().expand_ones(bits.data(), bits.size(), indices.data());
     indices.resize(block.count);
-    std::uint32_t* next = indices.data();
-    for (std::size_t at = 0; at < bits.size(); at += 8) {
-      for (std::uint64_t word = word_at(bits, at); word != 0; word &= word - 1) {
-        *next++ = static_cast<std::uint32_t>(at * 8) + static_cast<std::uint32_t>(std::countr_zero(word));
-      }
-    }
     return {};
   }
 };

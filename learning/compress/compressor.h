@@ -21,7 +21,7 @@ class Compressor {
   /// The block's offset is 0: the caller places it. `values` must be finite. Never selects a value that is exactly 0. An empty or all-zero
   /// range gives a block of count 0 (dense: all its values).
   virtual GradientBlock compress(std::span<const float> values, std::uint64_t step) = 0;
-  /// sum = a + b, then compress(sum), in one pass over memory where the method has one. `sum` may be neither `a` nor `b`.
+  /// sum = a + b, then compress(sum), in one pass over memory where the method has one. `sum` may be `b`.
   /// Errors: bad_data where the sum is not finite; `sum` is then of no use.
   virtual Result<GradientBlock> compress_sum(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step) = 0;
 };

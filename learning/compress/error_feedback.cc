@@ -2,6 +2,7 @@
 #include "learning/compress/error_feedback.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <utility>
 
@@ -43,57 +44,64 @@ Result<ErrorFeedback> ErrorFeedback::make(std::string_view spec, std::vector<Seg
     return {Errc::bad_config, "segments cover " + std::to_string(end) + " of their group of " + std::to_string(group_size)};
   }
   made.segments_ = std::move(segments);
-  if (!made.lossless_) {
-    made.residual_.assign(group_size, 0.0F);
-    made.compensated_.assign(group_size, 0.0F);
-  }
+  if (!made.lossless_) made.residual_.assign(group_size, 0.0F);
   return made;
+}
+
+bool ErrorFeedback::sum_is_finite(std::span<const float> delta) {
+  const float largest = kernels().largest_magnitude(delta.data(), delta.size());
+  if (!std::isfinite(largest)) return false;
+  if (residual_bound_ + largest >= FLT_MAX) residual_bound_ = kernels().largest_magnitude(residual_.data(), residual_.size());
+  if (residual_bound_ + largest >= FLT_MAX) {
+    for (std::size_t i = 0; i < residual_.size(); ++i) {
+      if (!std::isfinite(delta[i] + residual_[i])) return false;
+    }
+  }
+  // What stays of a sum is never larger than the largest sum: a decoded value has its sign and is within the range of the magnitudes sent.
+  residual_bound_ += largest;
+  return true;
 }
 
 Result<std::vector<GradientBlock>> ErrorFeedback::compress(std::span<const float> delta, std::uint64_t step) {
   HG_CHECK(delta.size() == group_size_, "error feedback needs the whole group");
+  if (!sum_is_finite(delta)) return {Errc::bad_data, "the update to be sent, or its sum with the residual, has a non-finite value"};
   const bool compensate = !residual_.empty();
-  if (!compensate && !kernels().finite(delta.data(), delta.size())) return {Errc::bad_data, "the update to be sent has a non-finite value"};
-  if (compensate) compensated_.resize(group_size_);
   std::vector<GradientBlock> blocks;
   for (std::size_t i = 0; i < segments_.size(); ++i) {
     const Segment& segment = segments_[i];
     const auto part = delta.subspan(segment.offset, segment.length);
     GradientBlock block;
     if (compensate) {
-      const auto sum = std::span<float>(compensated_).subspan(segment.offset, segment.length);
-      Result<GradientBlock> packed =
-          compressors_[i]->compress_sum(part, std::span<const float>(residual_).subspan(segment.offset, segment.length), sum, step);
-      if (!packed.ok()) return packed.error();
+      const auto sum = std::span<float>(residual_).subspan(segment.offset, segment.length);
+      block = compressors_[i]->compress_sum(part, sum, sum, step).value();  // in place; that the sum is finite is known
+      block.offset = segment.offset;
       if (!has_nonzero(sum)) continue;
-      block = std::move(packed).value();
+      const Status subtracted = accumulate(block, residual_, -1.0F);
+      HG_CHECK(subtracted.ok(), "a block of our own must decode");
     } else {
       if (!has_nonzero(part)) continue;
       block = compressors_[i]->compress(part, step);
+      block.offset = segment.offset;
     }
-    block.offset = segment.offset;
     blocks.push_back(std::move(block));
   }
   if (lossless_) {
     residual_.clear();
-    return blocks;
+    residual_bound_ = 0;
   }
-  for (const GradientBlock& block : blocks) {
-    const Status subtracted = accumulate(block, compensated_, -1.0F);
-    HG_CHECK(subtracted.ok(), "a block of our own must decode");
-  }
-  residual_.swap(compensated_);
   return blocks;
 }
 
 Status ErrorFeedback::restore(std::span<const GradientBlock> blocks) {
-  compensated_.assign(group_size_, 0.0F);
-  if (!residual_.empty()) compensated_ = residual_;
+  std::vector<float> restored = residual_;
+  restored.resize(group_size_, 0.0F);
   for (const GradientBlock& block : blocks) {
-    if (Status added = accumulate(block, compensated_); !added.ok()) return added;
+    if (Status added = accumulate(block, restored); !added.ok()) return added;
   }
-  if (!kernels().finite(compensated_.data(), compensated_.size())) return {Errc::bad_data, "what was taken back does not fit a float"};
-  residual_.swap(compensated_);
+  const float largest = kernels().largest_magnitude(restored.data(), restored.size());
+  if (!std::isfinite(largest)) return {Errc::bad_data, "what was taken back does not fit a float"};
+  residual_ = std::move(restored);
+  residual_bound_ = largest;
   return {};
 }
 
@@ -115,6 +123,7 @@ std::vector<GradientBlock> ErrorFeedback::flush() {
   } else {
     std::fill(residual_.begin(), residual_.end(), 0.0F);
   }
+  residual_bound_ = 0;
   return blocks;
 }
 

@@ -41,8 +41,11 @@ class ErrorFeedback {
   ErrorFeedback() = default;
   std::vector<Segment> segments_;
   std::vector<std::unique_ptr<Compressor>> compressors_;
-  std::vector<float> residual_;     ///< empty where lossless, but between restore() and the next compress()
-  std::vector<float> compensated_;  ///< delta + residual; becomes the residual once all of it was accepted
+  /// Whether delta + residual is finite; `residual_bound_` spares the look at every element.
+  [[nodiscard]] bool sum_is_finite(std::span<const float> delta);
+
+  std::vector<float> residual_;  ///< empty where lossless, but between restore() and the next compress()
+  double residual_bound_ = 0;    ///< no magnitude in the residual is larger
   std::size_t group_size_ = 0;
   bool lossless_ = false;
 };

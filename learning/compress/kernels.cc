@@ -38,6 +38,15 @@ bool finite_f32(const std::byte* values, std::size_t count) {
   return bad == 0;
 }
 
+float largest_magnitude(const float* values, std::size_t count) {
+  std::int32_t largest = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto magnitude = static_cast<std::int32_t>(bits_of(values[i]) & kMagnitude);
+    largest = magnitude > largest ? magnitude : largest;
+  }
+  return float_of(static_cast<std::uint32_t>(largest));
+}
+
 bool finite(const float* values, std::size_t count) { return finite_f32(reinterpret_cast<const std::byte*>(values), count); }
 
 bool add(const float* a, const float* b, float* sum, std::size_t count) {
@@ -93,17 +102,23 @@ struct MoveTable {
 };
 alignas(32) constexpr MoveTable kMove;
 
+/// One compaction under way, 32 entries at a time.
 template <bool kAdd>
-Compacted compact_all(const float* a, const float* b, float* sum, std::size_t count, std::uint32_t at_least, std::uint32_t* indices, float* kept,
-                      std::size_t capacity) {
-  const __m256i magnitude_mask = _mm256_set1_epi32(static_cast<int>(kMagnitude));
-  const __m256i below = _mm256_set1_epi32(static_cast<int>(at_least - 1));
-  const __m256i largest = _mm256_set1_epi32(static_cast<int>(kInfinity - 1));
-  const __m256i ramp = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  __m256i bad = _mm256_setzero_si256();
+struct Compaction {
+  const float* a;
+  const float* b;
+  float* sum;
+  std::uint32_t* indices;
+  float* kept;
+  __m256i below;
   std::size_t found = 0;
-  std::size_t i = 0;
-  for (; i + 32 <= count && found <= capacity; i += 32) {
+  __m256i bad = _mm256_setzero_si256();
+
+  template <bool kSkipEmpty>
+  void take_32(std::size_t i) {
+    const __m256i ramp = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    const __m256i magnitude_mask = _mm256_set1_epi32(static_cast<int>(kMagnitude));
+    const __m256i largest = _mm256_set1_epi32(static_cast<int>(kInfinity - 1));
     __m256 value[4];
     __m256i keep[4];
     __m256i any = _mm256_setzero_si256();
@@ -118,7 +133,7 @@ Compacted compact_all(const float* a, const float* b, float* sum, std::size_t co
       any = _mm256_or_si256(any, keep[j]);
       if constexpr (kAdd) bad = _mm256_or_si256(bad, _mm256_cmpgt_epi32(magnitude, largest));
     }
-    if (_mm256_testz_si256(any, any) != 0) continue;
+    if (kSkipEmpty && _mm256_testz_si256(any, any) != 0) return;
     for (int j = 0; j < 4; ++j) {
       const int mask = _mm256_movemask_ps(_mm256_castsi256_ps(keep[j]));
       const __m256i move = _mm256_load_si256(reinterpret_cast<const __m256i*>(kMove.lanes[mask]));
@@ -128,8 +143,28 @@ Compacted compact_all(const float* a, const float* b, float* sum, std::size_t co
       found += static_cast<std::size_t>(__builtin_popcount(static_cast<unsigned>(mask)));
     }
   }
-  const bool good = _mm256_testz_si256(bad, bad) != 0;
-  return compact_from<kAdd>(i, {found, good}, a, b, sum, count, at_least, indices, kept, capacity);
+};
+
+template <bool kAdd>
+Compacted compact_all(const float* a, const float* b, float* sum, std::size_t count, std::uint32_t at_least, std::uint32_t* indices, float* kept,
+                      std::size_t capacity) {
+  constexpr std::size_t kBlock = 1024;
+  constexpr std::size_t kCrowded = kBlock / 128;  // from here on a branch around empty groups is guessed wrong too often
+  Compaction<kAdd> run{a, b, sum, indices, kept, _mm256_set1_epi32(static_cast<int>(at_least - 1))};
+  std::size_t i = 0;
+  std::size_t last = 0;
+  while (i + 32 <= count && run.found <= capacity) {
+    const std::size_t end = count - i < kBlock ? count : i + kBlock;
+    const std::size_t before = run.found;
+    if (last >= kCrowded) {
+      for (; i + 32 <= end && run.found <= capacity; i += 32) run.template take_32<false>(i);
+    } else {
+      for (; i + 32 <= end && run.found <= capacity; i += 32) run.template take_32<true>(i);
+    }
+    last = run.found - before;
+  }
+  const bool good = _mm256_testz_si256(run.bad, run.bad) != 0;
+  return compact_from<kAdd>(i, {run.found, good}, a, b, sum, count, at_least, indices, kept, capacity);
 }
 #else
 template <bool kAdd>
@@ -307,6 +342,40 @@ void pack_two_bits(const float* values, std::size_t count, float boundary, std::
   }
 }
 
+std::uint64_t word_at(const std::byte* bits, std::size_t bytes, std::size_t at) {
+  std::uint64_t word = 0;
+  if (bytes - at >= 8) {
+    std::memcpy(&word, bits + at, 8);
+  } else {
+    std::memcpy(&word, bits + at, bytes - at);
+  }
+  return word;
+}
+
+std::size_t count_ones(const std::byte* bits, std::size_t bytes) {
+  std::size_t ones = 0;
+  for (std::size_t at = 0; at < bytes; at += 8) ones += static_cast<std::size_t>(__builtin_popcountll(word_at(bits, bytes, at)));
+  return ones;
+}
+
+/// Two slots are written whether or not the word has two ones: a branch for each would be guessed wrong too often.
+void expand_ones(const std::byte* bits, std::size_t bytes, std::uint32_t* positions) {
+  for (std::size_t at = 0; at < bytes; at += 8) {
+    std::uint64_t word = word_at(bits, bytes, at);
+    if (word == 0) continue;
+    const auto first = static_cast<std::uint32_t>(at * 8);
+    std::uint32_t* end = positions + __builtin_popcountll(word);
+    do {
+      for (int j = 0; j < 2; ++j) {
+        positions[j] = first + (word == 0 ? 0U : static_cast<std::uint32_t>(__builtin_ctzll(word)));
+        word &= word - 1;
+      }
+      positions += 2;
+    } while (positions < end);
+    positions = end;
+  }
+}
+
 /// Floats as integers of the same order, so that minimum and maximum need no care for NaN and vectorise. Its own inverse.
 std::int32_t ordered(std::int32_t bits) { return bits ^ static_cast<std::int32_t>(static_cast<std::uint32_t>(bits >> 31) & kMagnitude); }
 
@@ -345,7 +414,7 @@ void dequantize_row(const std::byte* codes, std::size_t count, float low, float 
 
 }  // namespace
 
-const Kernels kTable = {finite,      add,         compact,      add_compact, sum_of_squares, to_bf16,       from_bf16, finite_bf16,  finite_f32,
-                        add_f32,     add_bf16,    add_two_bits, magnitudes,  level_sums,     pack_two_bits, row_range, quantize_row, dequantize_row};
+const Kernels kTable = {finite, largest_magnitude,     add,         compact,      add_compact, sum_of_squares, to_bf16,       from_bf16, finite_bf16,  finite_f32,
+                        add_f32,     add_bf16,    add_two_bits, magnitudes,  level_sums,     pack_two_bits, count_ones, expand_ones, row_range, quantize_row, dequantize_row};
 
 }  // namespace hourglass::compress::HG_KERNEL_NAMESPACE

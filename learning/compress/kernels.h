@@ -35,8 +35,12 @@ struct RowRange {
 /// Slots that compact() may write beyond `capacity`.
 inline constexpr std::size_t kCompactSlack = 64;
 
+/// Slots that expand_ones() may write beyond the last.
+inline constexpr std::size_t kExpandSlack = 4;
+
 struct Kernels {
   bool (*finite)(const float* values, std::size_t count);
+  float (*largest_magnitude)(const float* values, std::size_t count);  ///< infinity or NaN where there is one; 0 for no values
   /// sum = a + b; false where an element of it is not finite. `sum` may be `a` or `b`.
   bool (*add)(const float* a, const float* b, float* sum, std::size_t count);
   /// Indices and values of the entries whose magnitude has bits >= `at_least` (>= 1), in order. Room for capacity + kCompactSlack.
@@ -61,6 +65,10 @@ struct Kernels {
   LevelSums (*level_sums)(const float* values, std::size_t count, float boundary);
   /// Code of a value: bit 0 = magnitude > boundary, bit 1 = sign.
   void (*pack_two_bits)(const float* values, std::size_t count, float boundary, std::byte* out);
+
+  std::size_t (*count_ones)(const std::byte* bits, std::size_t bytes);
+  /// Positions of the ones, ascending. Room for their number + kExpandSlack.
+  void (*expand_ones)(const std::byte* bits, std::size_t bytes, std::uint32_t* positions);
 
   RowRange (*row_range)(const float* values, std::size_t count);  ///< count > 0
   /// out = floor((value - low) * inverse + u), at most 255, u uniform in [0, 1) from a hash of `key` and the position.

@@ -15,7 +15,6 @@ constexpr double kRatioDefault = 0.01;
 constexpr double kRatioLeast = 1e-9;
 constexpr std::size_t kSampleMax = 16384;
 constexpr std::size_t kWithoutGuess = 4096;  ///< ranges up to this length are collected whole
-constexpr float kGuessMargin = 0.92F;        ///< of the last k-th magnitude: it moves little between steps
 
 std::uint32_t magnitude_bits(float value) { return std::bit_cast<std::uint32_t>(value) & 0x7fffffffU; }
 
@@ -53,6 +52,38 @@ class Histogram {
   std::array<std::array<std::uint32_t, 2049>, 4> tables_;
 };
 
+/// A lower bound of the magnitude of rank `rank`, near it but for ties.
+std::uint32_t find_coarse_magnitude(std::span<const float> values, std::size_t rank) {
+  Histogram histogram;
+  std::size_t larger = 0;
+  histogram.fill(values, 20, 11, 0);
+  return histogram.descend(rank, 11, larger) << 20;
+}
+
+/// The threshold for the next call: the last k-th magnitude times a factor that follows how well the last guesses did. Under error feedback the
+/// k-th magnitude grows from step to step, and many entries wait just below it, so no fixed margin is right.
+class Guess {
+ public:
+  [[nodiscard]] std::uint32_t bits() const { return kth_ == 0 ? 0 : magnitude_bits(std::bit_cast<float>(kth_) * factor_); }
+  void forget() { *this = Guess(); }
+  void remember(std::uint32_t kth) { kth_ = kth; }
+  void learn(std::size_t found, std::size_t k) {
+    const double excess = static_cast<double>(found) / static_cast<double>(k);
+    if (excess < 1) {
+      factor_ *= 0.96F;
+    } else if (excess < 1.3) {
+      factor_ *= 0.99F;
+    } else if (excess > 1.7) {
+      factor_ *= static_cast<float>(1 + 0.02 * std::min(excess - 1.5, 3.0));
+    }
+    factor_ = std::clamp(factor_, 0.5F, 1.5F);
+  }
+
+ private:
+  std::uint32_t kth_ = 0;  ///< magnitude bits; 0: nothing known
+  float factor_ = 0.92F;
+};
+
 class TopK final : public Selector {
  public:
   explicit TopK(double ratio) : ratio_(ratio) {}
@@ -65,18 +96,24 @@ class TopK final : public Selector {
       keep_largest(k, chosen);
       return true;
     }
-    if (guess_ != 0 && collected_well(collect(values, guess_, capacity(values.size(), k), chosen), k, chosen)) return true;
+    if (const std::uint32_t guess = guess_.bits(); guess != 0) {
+      const std::size_t found = collect(values, guess, capacity(values.size(), k), chosen);
+      guess_.learn(found, k);
+      if (collected_well(found, k, chosen)) return true;
+    }
     search(values, k, chosen);
     return true;
   }
 
   Result<bool> add_select(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step, Entries& chosen) override {
     const std::size_t k = begin(sum.size(), chosen);
-    if (k == 0 || guess_ == 0 || collects_all(sum.size(), k)) return Selector::add_select(a, b, sum, step, chosen);
+    const std::uint32_t guess = guess_.bits();
+    if (k == 0 || guess == 0 || collects_all(sum.size(), k)) return Selector::add_select(a, b, sum, step, chosen);
     const std::size_t room = capacity(sum.size(), k);
     make_room(room, chosen);
-    const Compacted found = kernels().add_compact(a.data(), b.data(), sum.data(), sum.size(), guess_, chosen.indices.data(), chosen.values.data(), room);
+    const Compacted found = kernels().add_compact(a.data(), b.data(), sum.data(), sum.size(), guess, chosen.indices.data(), chosen.values.data(), room);
     if (!found.finite) return {Errc::bad_data, "the sum to be compressed has a non-finite value"};
+    guess_.learn(found.count, k);
     if (!collected_well(found.count, k, chosen)) search(sum, k, chosen);
     return true;
   }
@@ -85,7 +122,7 @@ class TopK final : public Selector {
   std::size_t begin(std::size_t length, Entries& chosen) {
     chosen.indices.clear();
     chosen.values.clear();
-    if (length != length_) guess_ = 0;
+    if (length != length_) guess_.forget();
     length_ = length;
     // The factor forgives the last bit of ratio * length: 7 % of 100 is 7, not 8.
     const double wanted = std::ceil(ratio_ * static_cast<double>(length) * (1 - 1e-12));
@@ -121,6 +158,8 @@ class TopK final : public Selector {
   void search(std::span<const float> values, std::size_t k, Entries& chosen) {
     const std::uint32_t sampled = sample_threshold(values, k);
     if (sampled != 0 && collected_well(collect(values, sampled, capacity(values.size(), k), chosen), k, chosen)) return;
+    const std::uint32_t coarse = find_coarse_magnitude(values, k);
+    if (coarse != 0 && collected_well(collect(values, coarse, capacity(values.size(), k), chosen), k, chosen)) return;
     const RankedMagnitude last = find_magnitude(values, k);
     make_room(k, chosen);
     chosen.indices.resize(k);
@@ -137,12 +176,12 @@ class TopK final : public Selector {
     }
     chosen.indices.resize(out);
     chosen.values.resize(out);
-    remember(last.bits);
+    guess_.remember(last.bits);
   }
 
   /// A magnitude that at least k entries reach with high probability, and not many more.
   static std::uint32_t sample_threshold(std::span<const float> values, std::size_t k) {
-    const std::size_t stride = std::max<std::size_t>(8, values.size() / kSampleMax);
+    const std::size_t stride = std::max<std::size_t>(8, values.size() / kSampleMax) | 1;  // odd: not a divisor of a matrix' columns
     std::vector<float> sample;
     sample.reserve(values.size() / stride + 1);
     for (std::size_t i = stride / 2; i < values.size(); i += stride) sample.push_back(values[i]);
@@ -167,14 +206,12 @@ class TopK final : public Selector {
     }
     chosen.indices.resize(out);
     chosen.values.resize(out);
-    remember(last.bits);
+    guess_.remember(last.bits);
   }
-
-  void remember(std::uint32_t kth) { guess_ = magnitude_bits(std::bit_cast<float>(kth) * kGuessMargin); }
 
   double ratio_;
   std::size_t length_ = 0;
-  std::uint32_t guess_ = 0;  ///< magnitude bits; 0: none
+  Guess guess_;
 };
 
 }  // namespace

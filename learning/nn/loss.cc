@@ -18,6 +18,11 @@ LossResult softmax_cross_entropy(std::span<const float> logits, std::span<const 
     const std::span<const float> z = logits.subspan(row * classes, classes);
     const std::size_t label = labels[row];
     HG_CHECK(label < classes, "a label must be smaller than the number of classes");
+    if (!std::all_of(z.begin(), z.end(), [](float logit) { return std::isfinite(logit); })) {
+      result.loss_sum += kLossMax;
+      if (!gradient.empty()) std::fill_n(gradient.begin() + static_cast<std::ptrdiff_t>(row * classes), classes, 0.0F);
+      continue;
+    }
     const auto largest = std::max_element(z.begin(), z.end());  // subtracted: exp() cannot overflow, and one term is 1
     const bool wanted = !gradient.empty();
     double sum = 0;
@@ -27,7 +32,7 @@ LossResult softmax_cross_entropy(std::span<const float> logits, std::span<const 
       if (wanted) gradient[row * classes + c] = static_cast<float>(term);
     }
     const double label_term = static_cast<double>(z[label]) - *largest;
-    result.loss_sum += std::log(sum) - label_term;
+    result.loss_sum += std::min(std::log(sum) - label_term, kLossMax);
     if (static_cast<std::size_t>(largest - z.begin()) == label) ++result.hits;
     if (!wanted) continue;
     const std::span<float> out = gradient.subspan(row * classes, classes);

@@ -8,9 +8,9 @@
 namespace hourglass {
 
 struct Asset {
-  std::string_view path;          ///< "/app.js"
+  std::string_view path;  ///< "/app.js"
   std::string_view content_type;
-  std::string_view plain, gzip;   ///< the same bytes, and compressed
+  std::string_view plain, gzip;  ///< the same bytes, and compressed
 };
 
 std::span<const Asset> assets();

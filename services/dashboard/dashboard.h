@@ -20,8 +20,8 @@ struct DashboardOptions {
   std::uint16_t port = 8080;       ///< 0: any free one
 };
 
-/// Serves from threads of its own until it is destroyed. On a loopback address it answers only to loopback names, so that a page from elsewhere
-/// cannot read it by DNS rebinding; there is nothing to write yet, and methods other than GET and HEAD are refused.
+/// Serves from threads of its own until it is destroyed. On a loopback address it answers only to loopback names, so that a page from
+/// elsewhere cannot read it by DNS rebinding; there is nothing to write yet, and methods other than GET and HEAD are refused.
 ///
 ///   /  /app.js  /app.css  /icon.svg  /licenses.txt   the page
 ///   /api/v1/state     the newest state, JSON

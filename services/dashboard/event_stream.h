@@ -19,7 +19,8 @@ class EventStream {
  public:
   static constexpr std::size_t kWaitingMax = 8;
 
-  /// Adds one event. True where the oldest that waits had to be dropped for it; never the one that is being sent: a half event would be garbage.
+  /// Adds one event. True where the oldest that waits had to be dropped for it; never the one that is being sent: a half event would be
+  /// garbage.
   bool push(EventText event);
   /// No more events come; what waits is dropped.
   void close();

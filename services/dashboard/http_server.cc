@@ -180,10 +180,10 @@ Status Server::serve(Handler handler) {
   const SignalsBlocked blocked;
   unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   if (ipv6_) flags |= MHD_USE_IPv6;
-  daemon_ = MHD_start_daemon(flags, port_, nullptr, nullptr, handle, this,                     //
-                             MHD_OPTION_LISTEN_SOCKET, socket_,                                //
-                             MHD_OPTION_CONNECTION_LIMIT, options_.connections_max,            //
-                             MHD_OPTION_CONNECTION_TIMEOUT, options_.idle_seconds_max,         //
+  daemon_ = MHD_start_daemon(flags, port_, nullptr, nullptr, handle, this,              //
+                             MHD_OPTION_LISTEN_SOCKET, socket_,                         //
+                             MHD_OPTION_CONNECTION_LIMIT, options_.connections_max,     //
+                             MHD_OPTION_CONNECTION_TIMEOUT, options_.idle_seconds_max,  //
                              MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes, MHD_OPTION_END);
   if (daemon_ == nullptr) return Error{Errc::io, "cannot start the HTTP server on port " + std::to_string(port_)};
   socket_ = -1;

@@ -30,8 +30,8 @@ struct Response {
   unsigned status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
-  std::string_view fixed_body;              ///< used instead of `body` where it is not empty; lives as long as the process
-  std::shared_ptr<EventStream> stream;      ///< instead of both: text/event-stream until it closes
+  std::string_view fixed_body;          ///< used instead of `body` where it is not empty; lives as long as the process
+  std::shared_ptr<EventStream> stream;  ///< instead of both: text/event-stream until it closes
   std::vector<std::pair<std::string, std::string>> headers;
 };
 
@@ -39,10 +39,10 @@ struct Response {
 using Handler = std::function<Response(const Request&)>;
 
 struct ServerOptions {
-  std::string bind = "127.0.0.1";   ///< numeric address, or "localhost"
-  std::uint16_t port = 0;           ///< 0: any free one
+  std::string bind = "127.0.0.1";  ///< numeric address, or "localhost"
+  std::uint16_t port = 0;          ///< 0: any free one
   unsigned connections_max = 800;
-  unsigned idle_seconds_max = 60;   ///< without a byte in either direction, a connection that has something to read or write is closed
+  unsigned idle_seconds_max = 60;  ///< without a byte in either direction, a connection that has something to read or write is closed
 };
 
 class Server {

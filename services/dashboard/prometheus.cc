@@ -47,14 +47,19 @@ class Exposition {
  private:
   void append_escaped(std::string_view text) {
     for (const char c : text) {
-      if (c == '\n') text_ += "\\n";
-      else if (c == '"' || c == '\\') (text_ += '\\') += c;
-      else text_ += c;
+      if (c == '\n')
+        text_ += "\\n";
+      else if (c == '"' || c == '\\')
+        (text_ += '\\') += c;
+      else
+        text_ += c;
     }
   }
   void append_number(double value) {
-    if (std::isnan(value)) text_ += "NaN";
-    else if (std::isinf(value)) text_ += value > 0 ? "+Inf" : "-Inf";
+    if (std::isnan(value))
+      text_ += "NaN";
+    else if (std::isinf(value))
+      text_ += value > 0 ? "+Inf" : "-Inf";
     else {
       char text[40];
       text_.append(text, std::to_chars(text, text + sizeof text, value).ptr);
@@ -93,7 +98,8 @@ void write_run(Exposition& out, const DashboardState& state) {
   out.single("run_progress_ratio", "gauge", "Part of the training done, 0 to 1.", status.progress);
   out.single("status_age_seconds", "gauge", "Since the aggregator's newest status came.", state.status_age_seconds);
   out.single("samples_total", "counter", "Training samples completed.", number(status.samples_done));
-  out.single("samples_repeated_total", "counter", "Training samples computed again after a worker was lost.", number(status.samples_repeated));
+  out.single("samples_repeated_total", "counter", "Training samples computed again after a worker was lost.",
+             number(status.samples_repeated));
   out.family("loss", "gauge", "Mean loss per sample: train is an exponential mean, test the newest evaluation.");
   out.sample({{"split", "train"}}, status.samples_done > 0 ? status.loss : kUnknown);
   out.sample({{"split", "test"}}, status.history.empty() ? kUnknown : status.history.back().loss);
@@ -160,7 +166,8 @@ void write_workers(Exposition& out, const DashboardState& state) {
       out.sample({{"role", name_of(actor->id.role)}, {"number", std::to_string(actor->number)}}, value(*actor));
     }
   };
-  each("worker_last_seen_seconds", "gauge", "Since the aggregator last heard of it.", [](const ActorState& a) { return a.last_seen_seconds; });
+  each("worker_last_seen_seconds", "gauge", "Since the aggregator last heard of it.",
+       [](const ActorState& a) { return a.last_seen_seconds; });
   each("worker_clock", "gauge", "Pushes that it has had judged.", [](const ActorState& a) { return number(a.clock); });
   each("worker_version", "gauge", "Newest parameters that it was sent.", [](const ActorState& a) { return number(a.version); });
   each("worker_samples_total", "counter", "Training samples that it has worked on.",

@@ -20,14 +20,24 @@ std::string hex(std::uint64_t value) {
 }
 
 Json job_json(const Job& job) {
-  return {{"conv_workers", job.conv_workers}, {"fc_workers", job.fc_workers}, {"batch", job.batch},
-          {"local_steps", job.local_steps},   {"optimizer", job.optimizer},   {"learning_rate", job.learning_rate},
-          {"schedule", job.schedule},         {"compress", job.compress},     {"downlink", job.downlink},
-          {"boundary", job.boundary},         {"seed", job.seed},             {"outstanding", job.outstanding}};
+  return {{"conv_workers", job.conv_workers},
+          {"fc_workers", job.fc_workers},
+          {"batch", job.batch},
+          {"local_steps", job.local_steps},
+          {"optimizer", job.optimizer},
+          {"learning_rate", job.learning_rate},
+          {"schedule", job.schedule},
+          {"compress", job.compress},
+          {"downlink", job.downlink},
+          {"boundary", job.boundary},
+          {"seed", job.seed},
+          {"outstanding", job.outstanding}};
 }
 
 Json run_json(const DashboardState& state) {
-  Json out = {{"phase", name_of(state.phase)}, {"generation", state.generation}, {"eta_seconds", state.eta_seconds},
+  Json out = {{"phase", name_of(state.phase)},
+              {"generation", state.generation},
+              {"eta_seconds", state.eta_seconds},
               {"status_age_seconds", state.status_age_seconds}};
   const RunStatus* status = state.status.get();
   if (status == nullptr) {
@@ -62,16 +72,24 @@ Json rejected_json(const RunStatus& status) {
 
 void add_parameters(Json& out, const RunStatus& status) {
   const LedgerSums ledger = ledger_sums(status);
-  out["ledger"] = {{"received", ledger.received}, {"applied", ledger.applied}, {"rejected", rejected_json(status)},
-                   {"duplicates", ledger.duplicates}, {"balanced", ledger.balanced}};
+  out["ledger"] = {{"received", ledger.received},
+                   {"applied", ledger.applied},
+                   {"rejected", rejected_json(status)},
+                   {"duplicates", ledger.duplicates},
+                   {"balanced", ledger.balanced}};
   out["staleness"] = {{"bound", status.staleness_bound < 0 ? Json("unlimited") : Json(status.staleness_bound)},
-                      {"max", ledger.staleness_max}, {"mean", ledger.staleness_mean}};
+                      {"max", ledger.staleness_max},
+                      {"mean", ledger.staleness_mean}};
   Json groups = Json::array();
   for (std::size_t i = 0; i < status.groups.size(); ++i) {
     const GroupStatus& group = status.groups[i];
-    groups.push_back({{"name", name_of(static_cast<Group>(i))}, {"version", group.version}, {"received", group.received},
-                      {"applied", count_of(group, Verdict::applied)}, {"duplicates", group.duplicates},
-                      {"staleness_max", group.staleness_max}, {"staleness_mean", group.staleness_mean}});
+    groups.push_back({{"name", name_of(static_cast<Group>(i))},
+                      {"version", group.version},
+                      {"received", group.received},
+                      {"applied", count_of(group, Verdict::applied)},
+                      {"duplicates", group.duplicates},
+                      {"staleness_max", group.staleness_max},
+                      {"staleness_mean", group.staleness_mean}});
   }
   out["groups"] = std::move(groups);
 }
@@ -79,12 +97,22 @@ void add_parameters(Json& out, const RunStatus& status) {
 Json workers_json(const DashboardState& state) {
   Json out = Json::array();
   for (const ActorState& actor : state.actors) {
-    out.push_back({{"id", to_string(actor.id)}, {"role", name_of(actor.id.role)}, {"number", actor.number}, {"host", actor.name},
-                   {"endpoint", actor.endpoint}, {"presence", name_of(actor.presence)}, {"clock", actor.clock}, {"version", actor.version},
-                   {"last_seen_seconds", actor.last_seen_seconds}, {"progress_age_seconds", actor.progress_age_seconds},
-                   {"report_age_seconds", actor.report_age_seconds}, {"samples", actor.samples},
-                   {"samples_per_second", actor.samples_per_second}, {"sent_bytes_per_second", actor.sent_bytes_per_second},
-                   {"cpu_ratio", actor.cpu_ratio}, {"memory_bytes", actor.memory_bytes}});
+    out.push_back({{"id", to_string(actor.id)},
+                   {"role", name_of(actor.id.role)},
+                   {"number", actor.number},
+                   {"host", actor.name},
+                   {"endpoint", actor.endpoint},
+                   {"presence", name_of(actor.presence)},
+                   {"clock", actor.clock},
+                   {"version", actor.version},
+                   {"last_seen_seconds", actor.last_seen_seconds},
+                   {"progress_age_seconds", actor.progress_age_seconds},
+                   {"report_age_seconds", actor.report_age_seconds},
+                   {"samples", actor.samples},
+                   {"samples_per_second", actor.samples_per_second},
+                   {"sent_bytes_per_second", actor.sent_bytes_per_second},
+                   {"cpu_ratio", actor.cpu_ratio},
+                   {"memory_bytes", actor.memory_bytes}});
   }
   return out;
 }
@@ -93,8 +121,10 @@ Json traffic_json(const DashboardState& state) {
   Json out = Json::array();
   for (std::size_t i = 0; i < kTraffics; ++i) {
     const TrafficState& traffic = state.traffic[i];
-    out.push_back({{"kind", name_of(static_cast<Traffic>(i))}, {"payload_bytes", traffic.payload_bytes},
-                   {"socket_bytes", traffic.socket_bytes}, {"payload_bytes_per_second", traffic.payload_bytes_per_second},
+    out.push_back({{"kind", name_of(static_cast<Traffic>(i))},
+                   {"payload_bytes", traffic.payload_bytes},
+                   {"socket_bytes", traffic.socket_bytes},
+                   {"payload_bytes_per_second", traffic.payload_bytes_per_second},
                    {"socket_bytes_per_second", traffic.socket_bytes_per_second}});
   }
   return out;
@@ -107,7 +137,8 @@ void add_history(Json& out, const RunStatus* status, Detail detail) {
   const std::size_t from = size - std::min(size, most);
   for (std::size_t i = from; i < size; ++i) {
     const HistoryRow& row = status->history[i];
-    rows.push_back({{"seconds", row.seconds}, {"samples", row.samples}, {"bytes", row.bytes}, {"loss", row.loss}, {"accuracy", row.accuracy}});
+    rows.push_back(
+        {{"seconds", row.seconds}, {"samples", row.samples}, {"bytes", row.bytes}, {"loss", row.loss}, {"accuracy", row.accuracy}});
   }
   out["history_from"] = from;
   out["history"] = std::move(rows);
@@ -192,8 +223,13 @@ LedgerSums ledger_sums(const RunStatus& status) {
 }
 
 std::string state_json(const DashboardState& state, std::int64_t unix_ms, Detail detail) {
-  Json out = {{"sequence", state.sequence}, {"time_ms", unix_ms}, {"uptime_seconds", state.uptime_seconds}, {"build", state.build},
-              {"registered", state.registered}, {"closed", state.closed}, {"run", run_json(state)}};
+  Json out = {{"sequence", state.sequence},
+              {"time_ms", unix_ms},
+              {"uptime_seconds", state.uptime_seconds},
+              {"build", state.build},
+              {"registered", state.registered},
+              {"closed", state.closed},
+              {"run", run_json(state)}};
   out["job"] = state.job ? job_json(*state.job) : Json(nullptr);
   if (state.status) add_parameters(out, *state.status);
   out["workers"] = workers_json(state);

@@ -30,7 +30,8 @@ class MonitorBench final : public Context {
  public:
   static constexpr ActorId kSelf{Role::monitor, 7};
 
-  explicit MonitorBench(StateSink* sink, std::string name = "bench") : actor_(make_monitor(sink, {"0.1.0 (test)", 1, std::move(name), "", 9000, 42})) {}
+  explicit MonitorBench(StateSink* sink, std::string name = "bench")
+      : actor_(make_monitor(sink, {"0.1.0 (test)", 1, std::move(name), "", 9000, 42})) {}
 
   void start() { actor_->start(*this); }
   void stop() { actor_->stop(*this); }
@@ -51,7 +52,9 @@ class MonitorBench final : public Context {
     now_ = end;
   }
   template <WireMessage M>
-  void deliver(ActorId from, const M& message) { deliver_bytes(from, M::kType, encode(message)); }
+  void deliver(ActorId from, const M& message) {
+    deliver_bytes(from, M::kType, encode(message));
+  }
   void deliver_bytes(ActorId from, MessageType type, Bytes body) {
     Envelope envelope;
     envelope.type = type;

@@ -15,7 +15,9 @@ using namespace std::chrono_literals;
 constexpr ActorId kConv{Role::conv_worker, 11}, kFc{Role::fc_worker, 12}, kLoader{Role::data_loader, 13}, kStranger{Role::conv_worker, 99};
 constexpr std::uint64_t kRun = 77;
 
-Member member(ActorId id, std::uint32_t number, bool active = true) { return {id, number, "host" + std::to_string(number), "tcp://10.0.0.1:1", active}; }
+Member member(ActorId id, std::uint32_t number, bool active = true) {
+  return {id, number, "host" + std::to_string(number), "tcp://10.0.0.1:1", active};
+}
 
 MetricReport report(std::uint64_t sequence, double uptime, std::vector<MetricValue> values, bool last = false) {
   return {sequence, uptime, last, std::move(values)};
@@ -102,12 +104,15 @@ TEST_F(MonitorTest, ChangeOfPhaseIsPublishedAtOnceButNotInAFlood) {
 
 TEST_F(MonitorTest, RatesAreDifferencesOverTheSendersUptime) {
   join_all();
-  bench_.deliver(kConv, report(1, 10.0, {{"sent.activations.socket", 1000}, {"sent.activations.payload", 900}, {"samples", 64}, {"cpu_seconds", 5}}));
+  bench_.deliver(
+      kConv, report(1, 10.0, {{"sent.activations.socket", 1000}, {"sent.activations.payload", 900}, {"samples", 64}, {"cpu_seconds", 5}}));
   bench_.advance(1s);
   EXPECT_EQ(traffic(Traffic::activations).socket_bytes, 1000);
   EXPECT_EQ(traffic(Traffic::activations).socket_bytes_per_second, 0) << "one report makes no rate";
   EXPECT_TRUE(std::isnan(row(kConv)->samples_per_second));
-  bench_.deliver(kConv, report(2, 12.0, {{"sent.activations.socket", 5000}, {"sent.activations.payload", 4700}, {"samples", 192}, {"cpu_seconds", 6}}));
+  bench_.deliver(
+      kConv,
+      report(2, 12.0, {{"sent.activations.socket", 5000}, {"sent.activations.payload", 4700}, {"samples", 192}, {"cpu_seconds", 6}}));
   bench_.advance(1s);
   EXPECT_DOUBLE_EQ(traffic(Traffic::activations).socket_bytes_per_second, 2000);
   EXPECT_DOUBLE_EQ(traffic(Traffic::activations).payload_bytes_per_second, 1900);
@@ -329,46 +334,6 @@ TEST(MonitorWithoutSink, IsStillAMember) {
   bench.deliver(kAggregator, RunPhase{welcome.generation, Phase::finished});
   bench.advance(5s);
   EXPECT_EQ(bench.exit_code, ExitCode::ok);
-}
-
-TEST(MetricBook, ActorsAreBoundedAndTotalsExact) {
-  MetricBook book;
-  const std::size_t actors = MetricBook::kActorsMax + MetricBook::kRetiredMax + 500;
-  for (std::uint32_t i = 0; i < actors; ++i) {
-    book.report({Role::conv_worker, i}, report(1, 1, {{"sent.control.socket", 2}}), Instant(std::chrono::milliseconds(i)));
-  }
-  EXPECT_EQ(book.actors().size(), MetricBook::kActorsMax);
-  EXPECT_DOUBLE_EQ(book.totals().socket[static_cast<std::size_t>(Traffic::control)], 2.0 * static_cast<double>(actors));
-}
-
-TEST(MetricBook, ACounterThatFellMakesNoNegativeRate) {
-  MetricBook book;
-  book.report(kConv, report(1, 1, {{"samples", 100}}), Instant(1s));
-  book.report(kConv, report(2, 2, {{"samples", 10}}), Instant(2s));
-  EXPECT_EQ(book.find(kConv)->samples_per_second, 0);
-}
-
-TEST(Series, RingsAreBoundedAndCoarseOnesKeepExtremes) {
-  Series series;
-  for (int t = 0; t < 200000; ++t) {
-    SeriesValues values{};
-    values[0] = static_cast<float>(t % 10);
-    values[1] = std::nanf("");
-    series.add(t, values);
-  }
-  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(series.rings()[i].rows.size(), Series::kRowsMax[i]);
-  const SeriesRow& ten = series.rings()[1].rows.back();
-  EXPECT_FLOAT_EQ(ten.least[0], 0);
-  EXPECT_FLOAT_EQ(ten.greatest[0], 9);
-  EXPECT_FLOAT_EQ(ten.mean[0], 4.5F);
-  EXPECT_TRUE(std::isnan(ten.mean[1])) << "unknown is a gap at every step";
-  EXPECT_DOUBLE_EQ(ten.time - series.rings()[1].rows[series.rings()[1].rows.size() - 2].time, 10);
-}
-
-TEST(Series, RefusesImpossibleTimes) {
-  Series series;
-  for (const double time : {-1.0, 1e300, std::nan("")}) series.add(time, {});
-  EXPECT_TRUE(series.empty());
 }
 
 }  // namespace

@@ -125,9 +125,10 @@ TEST_P(ReactorContract, StrangersAreUnreachableUntilIntroduced) {
 TEST_P(ReactorContract, WhatWasAcceptedIsDeliveredAlsoWhenTheCreditRunsOut) {
   cluster_->host(kConv);
   std::size_t accepted = 0, refused = 0;
+  const Parcel parcel = filler(100'000, Traffic::batch);
   cluster_->act(kConv, [&](Context& context) {
     for (int i = 0; i < 2000 && refused == 0; ++i) {
-      const Status sent = context.post(kAggregator, filler(100'000, Traffic::batch));
+      const Status sent = context.post(kAggregator, parcel);
       if (!sent.ok()) {
         EXPECT_EQ(sent.error().code, Errc::over_limit);
       }

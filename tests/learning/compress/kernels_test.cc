@@ -111,6 +111,26 @@ TEST_P(KernelsAgree, TwoBits) {
   EXPECT_EQ(fast.magnitudes(x.data(), n).high, base.magnitudes(x.data(), n).high);
 }
 
+TEST_P(KernelsAgree, Ones) {
+  Random random(n + 1);
+  for (const std::uint64_t one_in : {1UL, 2UL, 10UL, 100UL}) {
+    Bytes bits(n);
+    std::vector<std::uint32_t> expected;
+    for (std::size_t i = 0; i < 8 * n; ++i) {
+      if (random.below(one_in) != 0) continue;
+      bits[i / 8] |= static_cast<std::byte>(1U << (i % 8));
+      expected.push_back(static_cast<std::uint32_t>(i));
+    }
+    for (const Kernels* each : {&fast, &base}) {
+      ASSERT_EQ(each->count_ones(bits.data(), n), expected.size());
+      std::vector<std::uint32_t> positions(expected.size() + kExpandSlack);
+      each->expand_ones(bits.data(), n, positions.data());
+      positions.resize(expected.size());
+      ASSERT_EQ(positions, expected);
+    }
+  }
+}
+
 TEST_P(KernelsAgree, Rows) {
   if (n == 0) return;
   const RowRange range = fast.row_range(x.data(), n);

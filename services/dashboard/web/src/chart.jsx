@@ -92,7 +92,13 @@ export function Chart({title, curves, data, format, tick = format, height = 200,
   }, [dark, hasData, height]);
 
   useEffect(() => {
-    plot.current?.setData(data);
+    const u = plot.current;
+    if (!u) return;
+    // A stretch that was zoomed into stays; a double click shows all again.
+    const [old] = u.data;
+    const zoomed = u.scales.x.min > old[0] || u.scales.x.max < old[old.length - 1];
+    u.setData(data, !zoomed);
+    if (zoomed) u.redraw();
   }, [data]);
 
   const at = index !== null && index < data[0].length ? index : null;

@@ -64,7 +64,10 @@ export class Store {
   }
 
   takeRow(row) {
-    if (this.columns.length === 0) return;
+    if (this.columns.length === 0) {
+      this.fetchCurves();
+      return;
+    }
     const newest = this.time[this.time.length - 1];
     if (newest !== undefined && row.time === newest) return;
     if (newest !== undefined && row.time < newest) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dashboard_demo PORT [SECONDS_BEFORE [RUN_SECONDS [CONV_WORKERS [lose]]]]: serves the dashboard of a synthetic run, SECONDS_BEFORE of which have already passed.
-// Prints "port N" and goes on until its standard input ends.
+// dashboard_demo PORT [SECONDS_BEFORE [RUN_SECONDS [CONV_WORKERS [lose]]]]: serves the dashboard of a synthetic run, SECONDS_BEFORE of
+// which have already passed. Prints "port N" and goes on until its standard input ends.
 #include <poll.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "services/dashboard/dashboard.h"
-#include "tests/services/synthetic_run.h"
+#include "tests/services/dashboard/synthetic_run.h"
 
 int main(int argc, char** argv) {
   using namespace hourglass;

@@ -10,9 +10,9 @@ namespace hourglass {
 
 struct SyntheticOptions {
   std::uint32_t conv_workers = 4, fc_workers = 1;
-  double run_seconds = 400;       ///< until the data is used up
-  bool lose_one = false;          ///< a CONV worker vanishes in the middle
-  std::string host = "node-";     ///< of the workers; a number follows
+  double run_seconds = 400;    ///< until the data is used up
+  bool lose_one = false;       ///< a CONV worker vanishes in the middle
+  std::string host = "node-";  ///< of the workers; a number follows
 };
 
 class SyntheticRun {
@@ -120,7 +120,7 @@ class SyntheticRun {
     for (const auto& [name, value] : worker.sent) out.values.push_back({name, value});
     if (role == Role::conv_worker || role == Role::fc_worker) out.values.push_back({"samples", worker.samples});
     out.values.push_back({"cpu_seconds", worker.cpu});
-    out.values.push_back({"memory_bytes", (role == Role::conv_worker ? 168e6 : 92e6) + 1e6 * worker.member.number});
+    out.values.push_back({"rss_bytes", (role == Role::conv_worker ? 168e6 : 92e6) + 1e6 * worker.member.number});
     bench_.deliver(worker.member.id, out);
   }
   void report_aggregator() {
@@ -128,9 +128,12 @@ class SyntheticRun {
     MetricReport out;
     out.sequence = static_cast<std::uint64_t>(time_);
     out.uptime_seconds = time_;
-    out.values = {{"sent.update_conv.payload", update_bytes_}, {"sent.update_conv.socket", update_bytes_ * 1.01},
-                  {"sent.snapshot.payload", 210e3},            {"sent.snapshot.socket", 211e3},
-                  {"cpu_seconds", time_ * 0.21},               {"memory_bytes", 74e6}};
+    out.values = {{"sent.update_conv.payload", update_bytes_},
+                  {"sent.update_conv.socket", update_bytes_ * 1.01},
+                  {"sent.snapshot.payload", 210e3},
+                  {"sent.snapshot.socket", 211e3},
+                  {"cpu_seconds", time_ * 0.21},
+                  {"rss_bytes", 74e6}};
     bench_.deliver(kAggregator, out);
   }
   [[nodiscard]] double speed_all() const {
@@ -149,7 +152,7 @@ class SyntheticRun {
     out.dataset = "fashion_mnist";
     out.progress = std::min(1.0, time_ / options_.run_seconds);
     out.epochs = 10;
-    out.epoch = std::min(10U, 1 + static_cast<std::uint32_t>(out.progress * 10));
+    out.epoch = static_cast<std::uint32_t>(out.progress * 10);  // from 0
     out.samples_total = static_cast<std::uint64_t>(kSamplesTotal);
     out.samples_done = static_cast<std::uint64_t>(out.progress * kSamplesTotal);
     out.samples_repeated = options_.lose_one && time_ > options_.run_seconds / 2 ? 192 : 0;
@@ -159,8 +162,8 @@ class SyntheticRun {
     out.staleness_bound = 4;
     while (static_cast<double>(history_.size()) < std::floor(out.progress * 10)) {
       const double t = static_cast<double>(history_.size() + 1);
-      history_.push_back({time_, static_cast<std::uint64_t>(t * kSamplesTotal / 10), static_cast<std::uint64_t>(t * 4e9), 0.29 + 0.5 * std::exp(-t / 1.6),
-                          0.916 - 0.14 * std::exp(-t / 2.1)});
+      history_.push_back({time_, static_cast<std::uint64_t>(t * kSamplesTotal / 10), static_cast<std::uint64_t>(t * 4e9),
+                          0.29 + 0.5 * std::exp(-t / 1.6), 0.916 - 0.14 * std::exp(-t / 2.1)});
     }
     out.history = history_;
     const auto received = static_cast<std::uint64_t>(time_ * 19.7);
