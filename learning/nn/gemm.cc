@@ -3,11 +3,10 @@
 
 #include <omp.h>
 
-#include <oneapi/dnnl/dnnl.hpp>
-
 #include "base/check.h"
 #include "base/cpu.h"
 #include "learning/nn/kernels.h"
+#include "learning/nn/step.h"
 
 namespace hourglass::nn {
 namespace {
@@ -20,9 +19,7 @@ enum class Choice { baseline, eigen_gradients, onednn };
 Choice choice() {
   static const Choice chosen = [] {
     if (!has_x86_64_v3()) return Choice::baseline;
-    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-    const auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
-    return (isa & avx512) == avx512 ? Choice::onednn : Choice::eigen_gradients;
+    return has_isa(dnnl::cpu_isa::avx512_core) ? Choice::onednn : Choice::eigen_gradients;
   }();
   return chosen;
 }

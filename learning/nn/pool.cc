@@ -10,7 +10,8 @@ class PoolStep final : public Step {
  public:
   PoolStep(std::size_t batch, Shape output, std::uint32_t size, const Desc& source, bool masks) : masks_(masks), source_(source) {
     const auto& engine = Device::get().engine;
-    const Desc target(plain_desc(batch, output).dims(), dnnl::memory::data_type::f32, dnnl::memory::format_tag::any);
+    const dnnl_dim_t channels = source.dims()[1];  // padding included
+    const Desc target({static_cast<dnnl_dim_t>(batch), channels, output.height, output.width}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::any);
     const dnnl::memory::dims window = {size, size}, none = {0, 0};
     const auto algorithm = dnnl::algorithm::pooling_max;
     const dnnl::pooling_forward::primitive_desc forward(

@@ -26,6 +26,12 @@ using Desc = dnnl::memory::desc;
 /// Batch x channels x height x width, row-major.
 Desc plain_desc(std::size_t batch, Shape shape);
 Desc vector_desc(std::size_t size);
+/// The same bytes with fewer channels (or output and input channels, of weights): what was cut off becomes padding.
+Desc narrowed(Desc wide, std::initializer_list<dnnl_dim_t> first_extents);
+/// Memory of its own, all zeros; that includes the padding of blocked layouts, which oneDNN's primitives then keep at zero.
+dnnl::memory zeroed(const Desc& desc);
+/// True where the instruction set of this processor reaches at least that far.
+bool has_isa(dnnl::cpu_isa set);
 
 /// Memory whose bytes somebody else owns and which may change at every call. Only for plain layouts: oneDNN clears the padding of blocked
 /// ones whenever their address changes.
@@ -77,7 +83,7 @@ class Step {
   virtual void backward(const BackwardCall& call) = 0;
 };
 
-/// Changes the layout of a value, both ways.
+/// Changes the layout of a value, both ways. Channels that only one side has are padding: zeros there.
 std::unique_ptr<Step> make_reorder(const Desc& from, const Desc& to);
 
 }  // namespace hourglass::nn
