@@ -21,7 +21,7 @@ PostOffice::PostOffice(const ZmqOptions& options, Metrics& metrics, Complaint co
       transport_{options.message_bytes_max, whole_milliseconds(options.linger), options.ipv6},
       metrics_(metrics),
       complain_(std::move(complain)),
-      context_(make_context()) {}
+      context_(make_context(options.sockets_max)) {}
 
 PostOffice::~PostOffice() { close(); }
 
@@ -107,6 +107,16 @@ void PostOffice::introduce(ActorId id, const std::string& endpoint, Instant now)
   if (!parsed.ok()) {
     metrics_.count("refused.endpoint", 1);
     return complain_("an endpoint that cannot be connected to", to_string(id), parsed.error().text);
+  }
+  // A process listens at one place, so who was said to be there before is gone; two sockets of ours there would take our name from each other.
+  for (const auto& [other, known] : peers_) {
+    if (other == id || !known.link || known.link->endpoint.text() != parsed->text()) continue;
+    if (other == kAggregator) {
+      metrics_.count("refused.endpoint", 1);
+      return complain_("an endpoint that is the aggregator's", to_string(id), parsed->text());
+    }
+    forget(other);
+    break;
   }
   Peer* peer = peer_for_posting(id, now);
   if (!peer) return complain_("too many peers", to_string(id), endpoint);

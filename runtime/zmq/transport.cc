@@ -49,7 +49,7 @@ Error bind_error(const Endpoint& endpoint, const std::string& host, int code) {
 
 }  // namespace
 
-::zmq::context_t make_context() {
+::zmq::context_t make_context(int sockets_max) {
   rlimit files{};
   if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
     files.rlim_cur = files.rlim_max;
@@ -57,7 +57,7 @@ Error bind_error(const Endpoint& endpoint, const std::string& host, int code) {
   }
   ::zmq::context_t context;
   context.set(::zmq::ctxopt::io_threads, kIoThreads);
-  context.set(::zmq::ctxopt::max_sockets, kSocketsMax);
+  context.set(::zmq::ctxopt::max_sockets, sockets_max);
   return context;
 }
 

@@ -32,11 +32,10 @@ struct TransportSettings {
 };
 
 inline constexpr int kIoThreads = 2;
-inline constexpr int kSocketsMax = 8192;
 inline constexpr int kHighWaterMark = 8;
 
 /// Raises this process's limit of open files to what the system allows: a connection of ours takes four.
-::zmq::context_t make_context();
+::zmq::context_t make_context(int sockets_max);
 ::zmq::socket_t make_router(::zmq::context_t& context, ActorId self, const TransportSettings& settings);
 ::zmq::socket_t make_dealer(::zmq::context_t& context, const Identity& self, const TransportSettings& settings);
 

@@ -25,6 +25,7 @@ struct ZmqOptions {
 
   std::size_t credit_bytes = 256ULL << 20;       ///< that may wait for one peer
   std::size_t message_bytes_max = 256ULL << 20;  ///< a connection that sends a larger frame is cut
+  int sockets_max = 8192;                        ///< a peer that was introduced takes three
   Duration heartbeat_interval = std::chrono::seconds(1);
   Duration silence_max = std::chrono::seconds(10);  ///< of a peer that owes an answer, before the socket to it is made anew
   Duration stop_limit = std::chrono::seconds(10);   ///< from the stop request to the end, whatever the actor does

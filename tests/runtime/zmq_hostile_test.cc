@@ -171,14 +171,16 @@ TEST_F(HostilePeers, NobodySpeaksInAnothersName) {
 }
 
 TEST_F(HostilePeers, AnswersInAnothersNameAreRefusedToo) {
+  const ActorId third{Role::conv_worker, 3};
   SocketProcess worker(options_of(kWorker, aggregator_->endpoint()));
-  // The worker was told that kOther listens where the aggregator does.
-  worker.act([this](Context& context) {
-    context.introduce(kOther, aggregator_->endpoint());
+  SocketProcess impostor(options_of(third, aggregator_->endpoint()));
+  const std::string there = impostor.endpoint();
+  worker.act([&there](Context& context) {
+    context.introduce(kOther, there);
     ASSERT_TRUE(context.post(kOther, filler(1)).ok());
   });
-  EXPECT_TRUE(aggregator_->wait([](const RecordingActor& actor) { return !actor.received.empty(); }));
-  aggregator_->act([](Context& context) { ASSERT_TRUE(context.post(kWorker, filler(1)).ok()); });
+  EXPECT_TRUE(impostor.wait([](const RecordingActor& actor) { return !actor.received.empty(); }));
+  impostor.act([](Context& context) { ASSERT_TRUE(context.post(kWorker, filler(1)).ok()); });
   EXPECT_TRUE(worker.wait_for_metric("refused.identity", 1));
 }
 
