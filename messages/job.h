@@ -35,7 +35,7 @@ struct Job {
   // optimizer
   std::string optimizer = "sgd momentum=0.9";
   double learning_rate = 0.03;
-  std::string schedule = "cosine";
+  std::string schedule = "cosine warmup=0.02";  ///< a stale start at the full rate can kill a small net
   double weight_decay = 0;
   // bytes
   std::string compress = "dense";          ///< push, spec string

@@ -59,12 +59,19 @@ def build(name):
     raise SystemExit(f"unknown model {name}: cnn or lenet5")
 
 
+def cosine(progress, warmup):
+    if progress < warmup:
+        return progress / warmup
+    return 0.5 * (1 + math.cos(math.pi * (progress - warmup) / (1 - warmup)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="cnn")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--learning-rate", type=float, default=0.03)
     parser.add_argument("--schedule", choices=["constant", "cosine"], default="cosine")
+    parser.add_argument("--warmup", type=float, default=0.02)
     parser.add_argument("--momentum", type=float, default=0.9)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--samples", type=int, default=0, help="stop after so many training samples")
@@ -88,7 +95,7 @@ def main():
         for first in range(0, len(order), options.batch):
             chosen = order[first:first + options.batch]
             if options.schedule == "cosine":
-                optimizer.param_groups[0]["lr"] = options.learning_rate * 0.5 * (1 + math.cos(math.pi * (done + first) / total))
+                optimizer.param_groups[0]["lr"] = options.learning_rate * cosine((done + first) / total, options.warmup)
             optimizer.zero_grad(set_to_none=True)
             functional.cross_entropy(model(images[chosen]), labels[chosen]).backward()
             optimizer.step()

@@ -96,7 +96,8 @@ export function Chart({title, curves, data, format, tick = format, height = 200,
     if (!u) return;
     // A stretch that was zoomed into stays; a double click shows all again.
     const [old] = u.data;
-    const zoomed = u.scales.x.min > old[0] || u.scales.x.max < old[old.length - 1];
+    const {min, max} = u.scales.x;  // not known before the first drawing
+    const zoomed = typeof min === 'number' && typeof max === 'number' && (min > old[0] || max < old[old.length - 1]);
     u.setData(data, !zoomed);
     if (zoomed) u.redraw();
   }, [data]);
