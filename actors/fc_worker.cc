@@ -320,8 +320,9 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
 
   void learn(Context& context, const std::shared_ptr<const std::vector<float>>& parameters, std::size_t batches, double progress,
              std::uint32_t rows) {
-    // Asynchronous: batches that happen to be taken together count as so many steps, or the learning rate would depend on timing.
-    const double scale = synchronous() ? 1.0 : static_cast<double>(batches);
+    // The learning rate is that of one batch of every CONV worker together: as on the conv side, where each push weighs 1/P. How many batches
+    // happen to be taken at a time must not matter.
+    const double scale = static_cast<double>(batches) / static_cast<double>(std::max<std::size_t>(1, served(context).size()));
     optimizer_->step(*parameters, gradient_, job().learning_rate * schedule_->factor(progress) * scale);
     if (!params::all_finite(gradient_)) {
       context.count("steps_nonfinite", 1);

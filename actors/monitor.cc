@@ -59,6 +59,7 @@ class Monitor final : public Handles<Monitor, Welcome, Refuse, Roster, RunPhase,
   void forget_gone(Context& context);
   void changed(Context& context);
   void publish(Context& context);
+  [[nodiscard]] bool is_hidden(ActorId id, Instant now) const;
   void fill_actors(DashboardState& state, Context& context) const;
   void fill_traffic(DashboardState& state, Instant now) const;
   void fill_metrics(ActorState& row, Instant now) const;
@@ -260,6 +261,12 @@ void Monitor::publish(Context& context) {
   sink_->publish(std::move(state));
 }
 
+/// Long gone, by the aggregator's word. At the end of a run everybody leaves, and then all are shown.
+bool Monitor::is_hidden(ActorId id, Instant now) const {
+  const auto gone = gone_since_.find(id);
+  return gone != gone_since_.end() && now - gone->second > kGoneShown && !closed_;
+}
+
 void Monitor::fill_actors(DashboardState& state, Context& context) const {
   const Instant now = context.now();
   std::map<ActorId, ActorState> rows;
@@ -273,8 +280,10 @@ void Monitor::fill_actors(DashboardState& state, Context& context) const {
   if (status_) {
     const double age = seconds(now - status_at_);
     for (const MemberStatus& member : status_->members) {
-      const auto gone = gone_since_.find(member.id);
-      if (gone != gone_since_.end() && now - gone->second > kGoneShown && !closed_) continue;
+      if (is_hidden(member.id, now)) {
+        rows.erase(member.id);
+        continue;
+      }
       ActorState& row = rows[member.id];
       row.number = member.number;
       row.name = member.name;
@@ -287,7 +296,7 @@ void Monitor::fill_actors(DashboardState& state, Context& context) const {
     }
   }
   for (const auto& [id, metrics] : book_.actors()) {
-    if (rows.contains(id)) continue;
+    if (rows.contains(id) || is_hidden(id, now)) continue;
     const bool heard = !metrics.last && seconds(now - metrics.heard) <= MetricBook::kFreshSeconds;
     ActorState& row = rows[id];
     row.presence = heard ? Presence::active : Presence::gone;

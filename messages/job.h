@@ -24,7 +24,7 @@ struct Job {
   double start_timeout_seconds = 120;      ///< with fewer CONV workers than asked for, start after this (at least one)
   double dead_after_seconds = 10;          ///< a member without heartbeat for this long is removed
   // training
-  std::uint32_t batch = 64;                ///< samples per CONV worker and step
+  std::uint32_t batch = 32;                ///< samples per CONV worker and step; the learning rate is that of all workers' batches together
   std::uint32_t epochs = 3;
   std::uint64_t samples = 0;               ///< stop after this many training samples; 0: epochs decide
   std::uint64_t evaluate_every = 0;        ///< training samples between evaluations; 0: at the end of each epoch
@@ -34,8 +34,8 @@ struct Job {
   std::uint32_t fc_batch_samples = 256;    ///< most samples of one FC step
   // optimizer
   std::string optimizer = "sgd momentum=0.9";
-  double learning_rate = 0.05;
-  std::string schedule = "constant";
+  double learning_rate = 0.03;
+  std::string schedule = "cosine warmup=0.02";  ///< a stale start at the full rate can kill a small net
   double weight_decay = 0;
   // bytes
   std::string compress = "dense";          ///< push, spec string

@@ -21,8 +21,8 @@ struct MetricValue {
   }
 };
 
-/// Every process -> monitor, each second; and to the aggregator, less often and with its last breath. Values are cumulative, so a
-/// lost report loses nothing but time.
+/// Every process -> monitor and aggregator, each second and with its last breath. Values are cumulative, so a lost report loses
+/// nothing but time.
 struct MetricReport {
   static constexpr MessageType kType = MessageType::metric_report;
   std::uint64_t sequence = 0;

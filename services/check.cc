@@ -13,7 +13,8 @@ ExitCode run_check(Invocation& invocation) {
   for (const auto& warning : invocation.resolved.warnings) std::cerr << "hourglass: warning: " << warning << '\n';
   if (code == ExitCode::ok) {
     const Job& job = invocation.settings().job;
-    std::cout << "ok: " << job.model << " on " << job.dataset << ", " << job.conv_workers << " CONV and " << job.fc_workers << " FC workers\n";
+    std::cout << "ok: " << job.model << " on " << job.dataset << ", " << job.conv_workers << " CONV and " << job.fc_workers
+              << " FC workers\n";
   }
   return code;
 }

@@ -12,17 +12,17 @@ namespace hourglass {
 
 /// What a command accepts on its command line beyond the settings of each process.
 enum Takes : unsigned {
-  kTakesProcess = 1,     ///< settings of Scope::process and --set
-  kTakesJob = 2,         ///< settings of Scope::job and a job file
-  kTakesJson = 4,        ///< --json
-  kTakesDashboard = 8,   ///< --no-dashboard
-  kTakesFrom = 16,       ///< --from
+  kTakesProcess = 1,    ///< settings of Scope::process and --set
+  kTakesJob = 2,        ///< settings of Scope::job and a job file
+  kTakesJson = 4,       ///< --json
+  kTakesDashboard = 8,  ///< --no-dashboard
+  kTakesFrom = 16,      ///< --from
 };
 
 struct Invocation {
   Resolved resolved;
-  std::string job_file;   ///< "" where there is none
-  std::string from;       ///< of --from
+  std::string job_file;  ///< "" where there is none
+  std::string from;      ///< of --from
   bool json = false;
   bool dashboard = true;
   [[nodiscard]] const Settings& settings() const { return resolved.settings; }

@@ -52,8 +52,12 @@ ExitCode run_evaluate(Invocation& invocation) {
   const auto score = evaluate(loaded.value().model, loaded.value().conv, loaded.value().fc, **row, test.value());
   if (!score.ok()) return fail(ExitCode::bad_data, score.error().text);
   if (invocation.json) {
-    const nlohmann::json out = {{"model", file},        {"model_name", settings.job.model}, {"dataset", settings.job.dataset}, {"samples", test.value().size()},
-                                {"accuracy", score.value().accuracy}, {"loss", score.value().loss}};
+    const nlohmann::json out = {{"model", file},
+                                {"model_name", settings.job.model},
+                                {"dataset", settings.job.dataset},
+                                {"samples", test.value().size()},
+                                {"accuracy", score.value().accuracy},
+                                {"loss", score.value().loss}};
     std::cout << out.dump() << std::endl;
   } else {
     std::cout << "test accuracy " << show_share(score.value().accuracy) << ", test loss " << show_short(score.value().loss) << ", "

@@ -35,7 +35,8 @@ ExitCode run_models(Invocation&) {
 
 ExitCode run_datasets(Invocation&) {
   for (const auto& row : data::datasets()) {
-    std::cout << padded(row.name, 16) << row.channels << 'x' << row.height << 'x' << row.width << ", " << row.classes << " classes; " << row.help << '\n';
+    std::cout << padded(row.name, 16) << row.channels << 'x' << row.height << 'x' << row.width << ", " << row.classes << " classes; "
+              << row.help << '\n';
   }
   return ExitCode::ok;
 }

@@ -6,6 +6,7 @@
 #include "services/options/command_line.h"
 #include "services/options/validate.h"
 #include "services/supervisor/run_folder.h"
+#include "services/supervisor/run_report.h"
 
 namespace hourglass {
 
@@ -20,15 +21,16 @@ const std::vector<Command>& commands() {
        kTakesProcess | kTakesJob | kTakesJson | kTakesDashboard, run_train},
       {"aggregator", "role: membership, parameters, the job; port 7070",
        "  hourglass aggregator job.toml --listen 0.0.0.0:7070 --run-dir /runs/a\n", kRole | kTakesJob, run_aggregator},
-      {"data-loader", "role: reads the dataset and hands out batches", "  hourglass data-loader --aggregator host:7070 --data-dir /data\n", kRole,
-       run_data_loader},
+      {"data-loader", "role: reads the dataset and hands out batches", "  hourglass data-loader --aggregator host:7070 --data-dir /data\n",
+       kRole, run_data_loader},
       {"conv-worker", "role: trains the conv part", "  HOURGLASS_AGGREGATOR=host:7070 hourglass conv-worker\n", kRole, run_conv_worker},
       {"fc-worker", "role: trains the fc part", "  hourglass fc-worker --aggregator host:7070 --threads 2\n", kRole, run_fc_worker},
       {"monitor", "role: dashboard, metrics; HTTP port 8080", "  hourglass monitor --aggregator host:7070 --monitor-bind 0.0.0.0\n", kRole,
        run_monitor},
       {"solo", "train in one process, as a yardstick", "  hourglass solo --model lenet5 --dataset synthetic --epochs 1 --json\n",
        kTakesProcess | kTakesJob | kTakesJson, run_solo},
-      {"evaluate", "test accuracy and loss of a saved model", "  hourglass evaluate --from runs/a --json\n  hourglass evaluate --from a.safetensors --model cnn --dataset fashion_mnist\n",
+      {"evaluate", "test accuracy and loss of a saved model",
+       "  hourglass evaluate --from runs/a --json\n  hourglass evaluate --from a.safetensors --model cnn --dataset fashion_mnist\n",
        kTakesProcess | kTakesJob | kTakesJson | kTakesFrom, run_evaluate},
       {"check", "check a job: every wrong setting with its place; nothing is started", "  hourglass check job.toml\n",
        kTakesProcess | kTakesJob, run_check},
@@ -77,9 +79,13 @@ int run(const std::vector<std::string>& arguments) {
   if (line.command->takes != 0) sources.push_back(read_environment(variables));
   sources.push_back(line.flags);
   invocation.resolved = resolve(sources);
-  if ((line.command->takes & kTakesFrom) != 0) invocation.resolved.settings.job.fc_workers = 0;  // where a saved model was cut does not matter
+  if ((line.command->takes & kTakesFrom) != 0)
+    invocation.resolved.settings.job.fc_workers = 0;  // where a saved model was cut does not matter
   if ((line.command->takes & kTakesJob) != 0) complete(invocation.resolved);
-  if (!invocation.resolved.problems.empty()) return report(invocation.resolved.problems, line.command);
+  if (!invocation.resolved.problems.empty()) {
+    if (line.json) std::cout << compose_failure("", invocation.resolved.problems.front().text) << '\n';
+    return report(invocation.resolved.problems, line.command);
+  }
   if (line.print_config) {
     std::cout << print_config(invocation.resolved);
     return 0;

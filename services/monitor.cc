@@ -26,8 +26,10 @@ ExitCode run_monitor(Invocation& invocation) {
     return ExitCode::io;
   }
   settings.port_file.clear();
-  log_line(Severity::info, "dashboard", {{"url", "http://" + settings.monitor_bind + ":" + std::to_string(dashboard.value()->port()) + "/"}});
-  return run_role(Role::monitor, settings, [&](ProcessIdentity identity) { return make_monitor(&dashboard.value()->sink(), std::move(identity)); });
+  log_line(Severity::info, "dashboard",
+           {{"url", "http://" + settings.monitor_bind + ":" + std::to_string(dashboard.value()->port()) + "/"}});
+  return run_role(Role::monitor, settings,
+                  [&](ProcessIdentity identity) { return make_monitor(&dashboard.value()->sink(), std::move(identity)); });
 }
 
 }  // namespace hourglass

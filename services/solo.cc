@@ -38,7 +38,7 @@ StatusReport status_of(const SoloTrainer& trainer, const Job& job, double second
   const DataProgress progress = trainer.progress();
   StatusReport out;
   out.phase = "training";
-  out.epoch = progress.epoch + 1;
+  out.epoch = progress.epoch;
   out.epochs = job.epochs;
   out.samples_done = progress.samples_done;
   out.samples_total = progress.samples_total;
@@ -48,7 +48,8 @@ StatusReport status_of(const SoloTrainer& trainer, const Job& job, double second
   return out;
 }
 
-json result_of(const SoloTrainer& trainer, const Job& job, double seconds, double training_seconds, const std::vector<HistoryRow>& history) {
+json result_of(const SoloTrainer& trainer, const Job& job, double seconds, double training_seconds,
+               const std::vector<HistoryRow>& history) {
   json rows = json::array();
   for (const auto& row : history) {
     rows.push_back({{"seconds", row.seconds}, {"samples", row.samples}, {"bytes", 0}, {"loss", row.loss}, {"accuracy", row.accuracy}});

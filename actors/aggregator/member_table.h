@@ -44,6 +44,8 @@ class MemberTable {
   void take(ActorId id, const MetricReport& report);
   /// Sum of a metric over a role's members, those that have left included.
   [[nodiscard]] double total(Role role, const std::string& metric) const;
+  /// Sums over all roles of the metrics whose names begin so.
+  [[nodiscard]] std::map<std::string, double> totals(const std::string& prefix) const;
   [[nodiscard]] const std::vector<MemberStatus>& departed() const { return departed_; }
 
  private:

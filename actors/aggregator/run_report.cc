@@ -92,6 +92,20 @@ GroupStatus status_of(const GroupServer& group, std::uint64_t version) {
   return out;
 }
 
+/// What came to our ports and was dropped, by kind, over all processes.
+Json dropped_of(const RunFacts& facts) {
+  std::map<std::string, double> sums;
+  for (const std::string prefix : {"rejected.", "refused.", "malformed.", "unexpected."}) {
+    for (const auto& [name, value] : facts.members->totals(prefix)) sums[name] += value;
+    for (auto row = facts.own_metrics->lower_bound(prefix); row != facts.own_metrics->end() && row->first.starts_with(prefix); ++row) {
+      sums[row->first] += row->second;
+    }
+  }
+  Json out = Json::object();
+  for (const auto& [name, value] : sums) out[name] = static_cast<std::uint64_t>(value);
+  return out;
+}
+
 }  // namespace
 
 RunStatus full_status(const RunFacts& facts, Instant now) {
@@ -178,6 +192,7 @@ std::string result_json(const RunFacts& facts, const std::string& outcome, const
               {"staleness", staleness_of(facts)},
               {"ledger", ledger_of(facts)},
               {"bytes", bytes_of(facts)},
+              {"dropped_input", dropped_of(facts)},
               {"cpu_seconds", cpu},
               {"model", model_file}};
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

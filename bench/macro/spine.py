@@ -123,7 +123,7 @@ def main():
     parser.add_argument("--samples", type=int, default=0)
     parser.add_argument("--model", default="cnn")
     parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--learning-rate", type=float, default=0.05)
+    parser.add_argument("--learning-rate", type=float, default=0.03)
     options, options.extra = parser.parse_known_args()
     {"accuracy": accuracy, "bytes": bytes_per_sample, "compression": compression, "throughput": throughput}[options.what](Log(options.out), options)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The peer: the same network, optimizer and batch in PyTorch, one process, one thread. One JSON object a run on stdout.
 
-    /usr/bin/python3 bench/macro/torch_baseline.py --model cnn --batch 64 --learning-rate 0.05 --epochs 3 --seed 1
+    /usr/bin/python3 bench/macro/torch_baseline.py --model cnn --batch 64 --learning-rate 0.03 --epochs 3 --seed 1
 
 Needs Debian's python3-torch and libopenblas0-pthread. Best-tuned means OPENBLAS_NUM_THREADS=1 and a raised mmap threshold; the script
 starts itself again with these set.
@@ -10,6 +10,7 @@ starts itself again with these set.
 import argparse
 import gzip
 import json
+import math
 import os
 import struct
 import sys
@@ -58,11 +59,19 @@ def build(name):
     raise SystemExit(f"unknown model {name}: cnn or lenet5")
 
 
+def cosine(progress, warmup):
+    if progress < warmup:
+        return progress / warmup
+    return 0.5 * (1 + math.cos(math.pi * (progress - warmup) / (1 - warmup)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="cnn")
     parser.add_argument("--batch", type=int, default=64)
-    parser.add_argument("--learning-rate", type=float, default=0.05)
+    parser.add_argument("--learning-rate", type=float, default=0.03)
+    parser.add_argument("--schedule", choices=["constant", "cosine"], default="cosine")
+    parser.add_argument("--warmup", type=float, default=0.02)
     parser.add_argument("--momentum", type=float, default=0.9)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--samples", type=int, default=0, help="stop after so many training samples")
@@ -85,6 +94,8 @@ def main():
         begin, cpu_begin = time.perf_counter(), time.process_time()
         for first in range(0, len(order), options.batch):
             chosen = order[first:first + options.batch]
+            if options.schedule == "cosine":
+                optimizer.param_groups[0]["lr"] = options.learning_rate * cosine((done + first) / total, options.warmup)
             optimizer.zero_grad(set_to_none=True)
             functional.cross_entropy(model(images[chosen]), labels[chosen]).backward()
             optimizer.step()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/dashboard/page.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -44,7 +45,7 @@ void run_table(std::string& out, const DashboardState& state) {
     const LedgerSums ledger = ledger_sums(*s);
     row(out, {"Model", s->model});
     row(out, {"Data", s->dataset});
-    row(out, {"Epoch", std::to_string(s->epoch) + " of " + std::to_string(s->epochs)});
+    row(out, {"Epoch", std::to_string(std::min(s->epoch + 1, s->epochs)) + " of " + std::to_string(s->epochs)});
     row(out, {"Samples", std::to_string(s->samples_done) + " of " + std::to_string(s->samples_total)});
     row(out, {"Seconds", fixed(s->seconds, 1)});
     row(out, {"Samples per second", fixed(s->samples_per_second, 1)});

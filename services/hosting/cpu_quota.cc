@@ -67,7 +67,8 @@ std::uint32_t usable_processors(const std::string& root, const std::string& grou
 std::uint32_t usable_processors() {
   cpu_set_t mask;
   CPU_ZERO(&mask);
-  const int count = sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : static_cast<int>(std::thread::hardware_concurrency());
+  const int count =
+      sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : static_cast<int>(std::thread::hardware_concurrency());
   return usable_processors("/sys/fs/cgroup", own_group(), static_cast<std::uint32_t>(std::max(1, count)));
 }
 

@@ -49,8 +49,10 @@ Status read_health(const std::string& path) {
   }
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  const double age = static_cast<double>(now.tv_sec - facts.st_mtim.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - facts.st_mtim.tv_nsec);
-  if (age > kHealthStaleSeconds) return {Errc::unreachable, role + " has not turned its loop for " + std::to_string(static_cast<long>(age)) + " s"};
+  const double age =
+      static_cast<double>(now.tv_sec - facts.st_mtim.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec - facts.st_mtim.tv_nsec);
+  if (age > kHealthStaleSeconds)
+    return {Errc::unreachable, role + " has not turned its loop for " + std::to_string(static_cast<long>(age)) + " s"};
   if (word != "ready") return {Errc::unreachable, role + " is alive but not ready yet"};
   return {};
 }

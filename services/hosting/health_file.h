@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small file that a role process renews while its loop turns; `hourglass healthcheck` reads it. It needs no port, shell or curl, so it works in a
-// read-only container with a tmpfs at /tmp.
+// A small file that a role process renews while its loop turns; `hourglass healthcheck` reads it. It needs no port, shell or curl, so it
+// works in a read-only container with a tmpfs at /tmp.
 #pragma once
 
 #include <string>

@@ -15,11 +15,13 @@
 namespace hourglass {
 namespace {
 
+constexpr std::int64_t kNoNumber = -1;
+
 struct State {
   std::shared_ptr<spdlog::logger> logger;
   bool json = false;
   std::string role, name, prefix;
-  std::atomic<std::uint32_t> number{0};
+  std::atomic<std::int64_t> number{kNoNumber};
 };
 
 State& state() {
@@ -73,8 +75,9 @@ std::string escaped(std::string_view text) {
 }
 
 std::string json_line(const State& now, Severity severity, std::string_view event, const Fields& fields) {
-  std::string out = "{\"ts\":\"" + now_rfc3339() + "\",\"level\":\"" + std::string(word_of(severity)) + "\",\"role\":\"" + escaped(now.role) + "\"";
-  if (now.number != 0) out += ",\"number\":" + std::to_string(now.number);
+  std::string out =
+      "{\"ts\":\"" + now_rfc3339() + "\",\"level\":\"" + std::string(word_of(severity)) + "\",\"role\":\"" + escaped(now.role) + "\"";
+  if (now.number != kNoNumber) out += ",\"number\":" + std::to_string(now.number);
   if (!now.name.empty()) out += ",\"name\":\"" + escaped(now.name) + "\"";
   out += ",\"event\":\"" + escaped(event) + "\"";
   for (const auto& [key, value] : fields) out += ",\"" + escaped(key) + "\":\"" + escaped(value) + "\"";
@@ -85,7 +88,7 @@ std::string text_line(const State& now, Severity severity, std::string_view even
   std::string out = now.prefix + now_rfc3339() + " ";
   if (severity != Severity::info) out += std::string(word_of(severity)) + " ";
   out += now.role;
-  if (now.number != 0) out += " " + std::to_string(now.number);
+  if (now.number != kNoNumber) out += " " + std::to_string(now.number);
   out += ": " + escaped(event);
   for (const auto& [key, value] : fields) {
     const bool plain = !value.empty() && value.find_first_of(" \"=") == std::string::npos;
@@ -106,6 +109,7 @@ void start_log(const LogOptions& options) {
   now.json = options.format == "json" || (options.format == "auto" && isatty(STDERR_FILENO) == 0 && in_container());
   now.role = options.role;
   now.name = options.name;
+  now.number = kNoNumber;
   now.logger = std::make_shared<spdlog::logger>("hourglass", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   now.logger->set_pattern("%v");
   now.logger->set_level(spdlog::level::from_str(options.level));

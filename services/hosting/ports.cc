@@ -55,7 +55,9 @@ std::string without_brackets(const std::string& host) {
 
 struct AddressList {
   addrinfo* list = nullptr;
-  ~AddressList() { if (list != nullptr) freeaddrinfo(list); }
+  ~AddressList() {
+    if (list != nullptr) freeaddrinfo(list);
+  }
 };
 
 }  // namespace

@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr Duration kPatience = 200ms;
-constexpr auto kFirstWord = 2s;      ///< without an answer from the aggregator
+constexpr auto kFirstWord = 2s;  ///< without an answer from the aggregator
 constexpr auto kWaitingRepeat = 5s;
 
 zmq::StopFlag& stop_flag() {
@@ -78,12 +78,14 @@ ExitCode cannot_listen(const Error& error, const std::string& bind) {
   const std::uint16_t port = port_of(bind);
   const std::string owner = error.code == Errc::io && port != 0 ? port_owner(port) : "";
   log_line(Severity::error, "cannot listen",
-           {{"address", bind}, {"cause", error.text + (owner.empty() ? std::string() : "; port " + std::to_string(port) + " is held by " + owner)}});
+           {{"address", bind},
+            {"cause", error.text + (owner.empty() ? std::string() : "; port " + std::to_string(port) + " is held by " + owner)}});
   return error.code == Errc::io ? ExitCode::unavailable : ExitCode::config;
 }
 
 bool has_heard(const Metrics& metrics) {
-  for (auto at = metrics.values().lower_bound("received."); at != metrics.values().end() && at->first.compare(0, 9, "received.") == 0; ++at) {
+  for (auto at = metrics.values().lower_bound("received."); at != metrics.values().end() && at->first.compare(0, 9, "received.") == 0;
+       ++at) {
     if (at->second > 0) return true;
   }
   return false;
@@ -128,7 +130,8 @@ void start_role_log(Role role, const Settings& settings) {
 
 ExitCode run_role(Role role, const Settings& settings, const ActorMaker& make_actor) {
   if (role != Role::aggregator && settings.aggregator.empty()) {
-    log_line(Severity::error, "process.aggregator is missing: give --aggregator host:port, HOURGLASS_AGGREGATOR or [process] aggregator in a job file");
+    log_line(Severity::error,
+             "process.aggregator is missing: give --aggregator host:port, HOURGLASS_AGGREGATOR or [process] aggregator in a job file");
     return ExitCode::config;
   }
   catch_stops();

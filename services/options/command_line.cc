@@ -66,8 +66,10 @@ void add_switches(Parse& parse, const Command& command, CommandLine& out) {
   parse.app.set_help_flag();  // --help is a switch of ours: it must win over what else is wrong
   parse.app.add_flag("-h,--help", parse.help, "print this and leave");
   if ((command.takes & kTakesProcess) != 0) {
-    parse.app.add_option("--set", parse.sets, "set any key")->type_name("KEY=VALUE")->expected(1)->multi_option_policy(
-        CLI::MultiOptionPolicy::TakeAll);
+    parse.app.add_option("--set", parse.sets, "set any key")
+        ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     parse.app.add_flag("--print-config", out.print_config, "print every setting, its value and origin, and leave");
   }
   if ((command.takes & kTakesJob) != 0) parse.app.add_option("JOB.toml", out.job_file, "job file")->type_name("");
@@ -96,15 +98,15 @@ void report_extras(const Parse& parse, const Command& command, CommandLine& out)
     for (const auto& row : setting_table()) {
       if (row.flag == flag) hint = "; it is a setting of the job, which the aggregator hands out";
     }
-    out.flags.problems.push_back(
-        {ExitCode::usage, "flag " + flag + ": unknown to `hourglass " + std::string(command.name) + "`" + hint});
+    out.flags.problems.push_back({ExitCode::usage, "flag " + flag + ": unknown to `hourglass " + std::string(command.name) + "`" + hint});
   }
   if (unknown_flag) {
     out.job_file.clear();  // it may well be the unknown flag's value
     return;
   }
   for (const auto& extra : parse.app.remaining()) {
-    out.flags.problems.push_back({ExitCode::usage, "argument '" + extra + "': `hourglass " + std::string(command.name) + "` takes no such argument"});
+    out.flags.problems.push_back(
+        {ExitCode::usage, "argument '" + extra + "': `hourglass " + std::string(command.name) + "` takes no such argument"});
   }
 }
 
@@ -167,7 +169,8 @@ CommandLine parse_command(const Command& command, std::vector<std::string> argum
 }  // namespace
 
 std::string general_help(const std::vector<Command>& table) {
-  std::string out = "Usage: hourglass COMMAND [FLAGS]\n\nTrains neural networks asynchronously over several processes and machines.\n\nCommands:\n";
+  std::string out =
+      "Usage: hourglass COMMAND [FLAGS]\n\nTrains neural networks asynchronously over several processes and machines.\n\nCommands:\n";
   for (const auto& command : table) {
     std::string name = "  " + std::string(command.name);
     name.resize(std::max<std::size_t>(name.size() + 1, 18), ' ');

@@ -19,7 +19,8 @@ std::size_t row_of(std::string_view key) {
 std::string shown(const RawValue& raw) {
   const bool quoted = raw.type == RawValue::Type::text || raw.type == RawValue::Type::toml_string;
   std::string text = raw.text.substr(0, 200) + (raw.text.size() > 200 ? "..." : "");
-  std::replace_if(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, '?');
   return quoted ? kinds::toml_quoted(text) : text;
 }
 
@@ -35,7 +36,8 @@ const std::string& Resolved::origin(std::string_view key) const { return origins
 
 void Resolved::reject(std::string_view key, const std::string& cause) {
   const std::size_t row = row_of(key);
-  problems.push_back({ExitCode::config, origins[row] + ": " + std::string(key) + " = " + setting_table()[row].show(settings) + ": " + cause});
+  problems.push_back(
+      {ExitCode::config, origins[row] + ": " + std::string(key) + " = " + setting_table()[row].show(settings) + ": " + cause});
 }
 
 Resolved resolve(const std::vector<Source>& sources) {
@@ -46,7 +48,8 @@ Resolved resolve(const std::vector<Source>& sources) {
     for (const auto& [setting, value, origin] : source.assignments) {
       // A wrong value is a problem even where a stronger source would have replaced it: nobody wants it there.
       if (const Status status = setting->assign(out.settings, value); !status.ok()) {
-        out.problems.push_back({ExitCode::config, origin + ": " + std::string(setting->key) + " = " + shown(value) + ": " + status.error().text});
+        out.problems.push_back(
+            {ExitCode::config, origin + ": " + std::string(setting->key) + " = " + shown(value) + ": " + status.error().text});
         continue;
       }
       out.origins[row_of(setting->key)] = origin;

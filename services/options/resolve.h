@@ -11,8 +11,8 @@ namespace hourglass {
 
 struct Resolved {
   Settings settings;
-  std::vector<std::string> origins;      ///< by row of setting_table(): "default", "run.toml:4:6", ...
-  std::vector<Problem> problems;         ///< of every source, not only the first
+  std::vector<std::string> origins;  ///< by row of setting_table(): "default", "run.toml:4:6", ...
+  std::vector<Problem> problems;     ///< of every source, not only the first
   std::vector<std::string> warnings;
 
   [[nodiscard]] bool is_default(std::string_view key) const;

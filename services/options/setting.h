@@ -26,7 +26,7 @@ struct Setting {
   std::string_view key;   ///< "train.batch": section and name in a job file, and what --set takes
   std::string_view flag;  ///< "--batch"
   Scope scope = Scope::job;
-  std::string allowed;    ///< "a whole number from 1 to 4096"
+  std::string allowed;  ///< "a whole number from 1 to 4096"
   std::string_view help;
   /// Reads, checks and stores a value. The error's text says only what is allowed; the caller adds key, value and origin.
   std::function<Status(Settings&, const RawValue&)> assign;

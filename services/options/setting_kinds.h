@@ -37,8 +37,8 @@ Setting whole(std::string_view key, std::string_view flag, std::int64_t low, std
   auto assign = [=](Settings& settings, const RawValue& raw) -> Status {
     using Member = std::remove_reference_t<decltype(access(settings))>;
     std::int64_t number = 0;
-    const bool is_word = !word.text.empty() && raw.text == word.text &&
-                         (raw.type == RawValue::Type::text || raw.type == RawValue::Type::toml_string);
+    const bool is_word =
+        !word.text.empty() && raw.text == word.text && (raw.type == RawValue::Type::text || raw.type == RawValue::Type::toml_string);
     if (is_word) {
       number = word.value;
     } else if ((raw.type != RawValue::Type::text && raw.type != RawValue::Type::toml_integer) || !parse_number(raw.text, number) ||
@@ -60,7 +60,8 @@ Setting real(std::string_view key, std::string_view flag, double low, double hig
   std::string allowed = "a number from " + shortest(low) + " to " + shortest(high);
   auto assign = [=](Settings& settings, const RawValue& raw) -> Status {
     double number = 0;
-    const bool typed = raw.type == RawValue::Type::text || raw.type == RawValue::Type::toml_integer || raw.type == RawValue::Type::toml_real;
+    const bool typed =
+        raw.type == RawValue::Type::text || raw.type == RawValue::Type::toml_integer || raw.type == RawValue::Type::toml_real;
     if (!typed || !parse_number(raw.text, number) || !(number >= low && number <= high)) return {Errc::bad_config, "it must be " + allowed};
     access(settings) = number;
     return {};
@@ -76,13 +77,15 @@ Setting yes_no(std::string_view key, std::string_view flag, std::string_view hel
     access(settings) = raw.text == "true";
     return {};
   };
-  return {key, flag, Scope::job, "true or false", help, assign,
-          [=](const Settings& settings) { return std::string(access(settings) ? "true" : "false"); }};
+  return {key, flag, Scope::job, "true or false", help, assign, [=](const Settings& settings) {
+            return std::string(access(settings) ? "true" : "false");
+          }};
 }
 
 /// A text that `accepts` accepts. `allowed` says which.
 template <class Access, class Accepts>
-Setting text_where(std::string_view key, std::string_view flag, std::string allowed, std::string_view help, Access access, Accepts accepts) {
+Setting text_where(std::string_view key, std::string_view flag, std::string allowed, std::string_view help, Access access,
+                   Accepts accepts) {
   auto assign = [=](Settings& settings, const RawValue& raw) -> Status {
     const bool typed = raw.type == RawValue::Type::text || raw.type == RawValue::Type::toml_string;
     if (!typed || !accepts(raw.text)) return {Errc::bad_config, "it must be " + allowed};

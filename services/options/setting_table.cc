@@ -9,7 +9,8 @@ namespace hourglass {
 namespace {
 
 // Ranges are those of Job::fields: a job that passes here passes the codec.
-#define HG_MEMBER(path) [](auto& settings) -> auto& { return settings.path; }
+#define HG_MEMBER(path) \
+  [](auto& settings) -> auto& { return settings.path; }
 
 std::vector<Setting> make_table() {
   using namespace kinds;
@@ -17,13 +18,15 @@ std::vector<Setting> make_table() {
   const std::string folder = "a folder, or empty";
   const std::string specs = "see `hourglass compressors`";
   return {
-      per_process(text("run.dir", "--run-dir", folder, "folder for the model, logs and result; empty: a new one below ./runs", HG_MEMBER(run_dir))),
+      per_process(
+          text("run.dir", "--run-dir", folder, "folder for the model, logs and result; empty: a new one below ./runs", HG_MEMBER(run_dir))),
       whole("run.seed", "--seed", 0, std::numeric_limits<std::int64_t>::max(), "seed of every random choice", HG_MEMBER(job.seed)),
 
       spec("model.name", "--model", "a name of `hourglass models` or a layer spec", "model", HG_MEMBER(job.model)),
 
       spec("data.set", "--dataset", "a name of `hourglass datasets`", "dataset", HG_MEMBER(job.dataset)),
-      per_process(text("data.dir", "--data-dir", folder, "folder with the dataset's files; empty: the dataset's default", HG_MEMBER(data_dir))),
+      per_process(
+          text("data.dir", "--data-dir", folder, "folder with the dataset's files; empty: the dataset's default", HG_MEMBER(data_dir))),
 
       whole("cluster.conv_workers", "--conv-workers", 1, 1000, "CONV workers to wait for at the start", HG_MEMBER(job.conv_workers)),
       whole("cluster.fc_workers", "--fc-workers", 0, 100, "FC workers; 0: no cut, the whole model on the CONV workers",
@@ -67,12 +70,15 @@ std::vector<Setting> make_table() {
       per_process(text("process.health_file", "--health-file", "a file, \"auto\" or \"off\"", "what `hourglass healthcheck` reads",
                        HG_MEMBER(health_file))),
 
-      per_process(whole("monitor.port", "--monitor-port", 0, 65535, "HTTP port of the dashboard; 0: any free one", HG_MEMBER(monitor_port))),
-      per_process(spec("monitor.bind", "--monitor-bind", "an address of this host", "HTTP address of the dashboard", HG_MEMBER(monitor_bind))),
+      per_process(
+          whole("monitor.port", "--monitor-port", 0, 65535, "HTTP port of the dashboard; 0: any free one", HG_MEMBER(monitor_port))),
+      per_process(
+          spec("monitor.bind", "--monitor-bind", "an address of this host", "HTTP address of the dashboard", HG_MEMBER(monitor_bind))),
 
       per_process(choice("log.format", "--log-format", {"auto", "text", "json"}, "auto: text, JSON lines inside containers",
                          HG_MEMBER(log_format))),
-      per_process(choice("log.level", "--log-level", {"debug", "info", "warning", "error"}, "least severe line to write", HG_MEMBER(log_level))),
+      per_process(
+          choice("log.level", "--log-level", {"debug", "info", "warning", "error"}, "least severe line to write", HG_MEMBER(log_level))),
   };
 }
 

@@ -10,20 +10,20 @@
 namespace hourglass {
 
 struct Settings {
-  Job job;                        ///< `threads` and the sample's shape are filled in by complete() in options/validate.h
-  std::string run_dir;            ///< empty: train makes one below ./runs; a role process uses the working folder
-  std::string data_dir;           ///< empty: the dataset's own default
+  Job job;                                ///< `threads` and the sample's shape are filled in by complete() in options/validate.h
+  std::string run_dir;                    ///< empty: train makes one below ./runs; a role process uses the working folder
+  std::string data_dir;                   ///< empty: the dataset's own default
   std::uint32_t threads = Job{}.threads;  ///< 0: as many as this process may use
-  std::string aggregator;         ///< host:port; needed by every role but the aggregator
-  std::string listen;             ///< host:port; empty: the role's default
-  std::string host;               ///< address that peers should use; empty: what the aggregator sees
-  std::string name;               ///< empty: the host's name
-  std::string port_file;          ///< empty: none
-  std::string health_file = "auto";  ///< a path, "auto" (/tmp/hourglass.health inside a container, else none) or "off"
+  std::string aggregator;                 ///< host:port; needed by every role but the aggregator
+  std::string listen;                     ///< host:port; empty: the role's default
+  std::string host;                       ///< address that peers should use; empty: what the aggregator sees
+  std::string name;                       ///< empty: the host's name
+  std::string port_file;                  ///< empty: none
+  std::string health_file = "auto";       ///< a path, "auto" (/tmp/hourglass.health inside a container, else none) or "off"
   std::uint32_t monitor_port = 8080;
   std::string monitor_bind = "127.0.0.1";
-  std::string log_format = "auto";   ///< auto | text | json
-  std::string log_level = "info";    ///< debug | info | warning | error
+  std::string log_format = "auto";  ///< auto | text | json
+  std::string log_level = "info";   ///< debug | info | warning | error
 };
 
 }  // namespace hourglass

@@ -32,8 +32,8 @@ void warn_of_contradictions(Resolved& resolved) {
   const Job& job = resolved.settings.job;
   auto& warnings = resolved.warnings;
   if (job.batch > job.fc_batch_samples && job.fc_workers > 0) {
-    warnings.push_back("train.fc_batch_samples = " + std::to_string(job.fc_batch_samples) + " is less than one batch (train.batch = " +
-                       std::to_string(job.batch) + "): each batch is a step of its own");
+    warnings.push_back("train.fc_batch_samples = " + std::to_string(job.fc_batch_samples) +
+                       " is less than one batch (train.batch = " + std::to_string(job.batch) + "): each batch is a step of its own");
   }
   if (job.staleness == 0 && job.outstanding > 1) {
     warnings.push_back("train.staleness = 0 with train.outstanding = " + std::to_string(job.outstanding) +
@@ -45,7 +45,8 @@ void warn_of_contradictions(Resolved& resolved) {
   if (job.learning_rate == 0) warnings.push_back("train.learning_rate = 0: nothing will be learned");
   const std::uint64_t round = std::uint64_t{job.batch} * job.conv_workers;
   if (job.samples > 0 && job.samples < round) {
-    warnings.push_back("train.samples = " + std::to_string(job.samples) + " is less than one batch for each CONV worker (" + std::to_string(round) + ")");
+    warnings.push_back("train.samples = " + std::to_string(job.samples) + " is less than one batch for each CONV worker (" +
+                       std::to_string(round) + ")");
   }
   if (job.evaluate_every > 0 && job.evaluate_every < round) {
     warnings.push_back("train.evaluate_every = " + std::to_string(job.evaluate_every) + " evaluates after each step");
@@ -88,8 +89,9 @@ ExitCode require_dataset(Resolved& resolved) {
     }
     const std::uint64_t round = std::uint64_t{settings.job.batch} * settings.job.conv_workers;
     if (split == data::Split::train && loaded->size() < round) {
-      resolved.warnings.push_back("train.batch = " + std::to_string(settings.job.batch) + ": one batch for each CONV worker is more than the dataset's " +
-                                  std::to_string(loaded->size()) + " training samples");
+      resolved.warnings.push_back("train.batch = " + std::to_string(settings.job.batch) +
+                                  ": one batch for each CONV worker is more than the dataset's " + std::to_string(loaded->size()) +
+                                  " training samples");
     }
   }
   return ExitCode::ok;

@@ -72,7 +72,8 @@ Result<Score> evaluate(const nn::Model& model, std::span<const float> conv, std:
   return Score{sum.loss_sum / size, sum.hits / size};
 }
 
-SoloTrainer::SoloTrainer(const Job& job, const data::Dataset& train, const data::Dataset& test, const data::DatasetRow& row, std::uint32_t workers)
+SoloTrainer::SoloTrainer(const Job& job, const data::Dataset& train, const data::Dataset& test, const data::DatasetRow& row,
+                         std::uint32_t workers)
     : job_(job), train_(&train), test_(&test), row_(&row), workers_(workers), leases_(plan_of(job, train, test)) {}
 
 Result<SoloTrainer> SoloTrainer::make(const Job& job, const data::Dataset& train, const data::Dataset& test, std::uint32_t workers) {

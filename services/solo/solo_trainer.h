@@ -21,13 +21,14 @@ struct Score {
   double accuracy = 0;  ///< 0..1
 };
 
-/// One forward pass over the whole dataset. `fc` is empty where the model has no fc part. Errors: bad_data where parameters do not fit the model.
+/// One forward pass over the whole dataset. `fc` is empty where the model has no fc part. Errors: bad_data where parameters do not fit the
+/// model.
 Result<Score> evaluate(const nn::Model& model, std::span<const float> conv, std::span<const float> fc, const data::DatasetRow& row,
                        const data::Dataset& dataset);
 
-/// Each step takes one batch for each of `workers` simulated CONV workers, in the order in which a cluster's data loader hands them out, concatenated,
-/// with the gradient of their mean loss. A cluster with staleness 0, one outstanding batch and no compression takes the same steps. Needs
-/// local_steps = 1 to mean the same; other settings of the cluster have no effect.
+/// Each step takes one batch for each of `workers` simulated CONV workers, in the order in which a cluster's data loader hands them out,
+/// concatenated, with the gradient of their mean loss. A cluster with staleness 0, one outstanding batch and no compression takes the same
+/// steps. Needs local_steps = 1 to mean the same; other settings of the cluster have no effect.
 class SoloTrainer {
  public:
   /// The datasets must outlive the trainer. Errors: bad_config.
@@ -41,7 +42,7 @@ class SoloTrainer {
   [[nodiscard]] const std::vector<float>& conv() const { return conv_.parameters; }
   [[nodiscard]] const std::vector<float>& fc() const { return fc_.parameters; }
   [[nodiscard]] const nn::Model& model() const { return model_; }
-  [[nodiscard]] double training_loss() const { return loss_; }              ///< of the newest step, mean
+  [[nodiscard]] double training_loss() const { return loss_; }                       ///< of the newest step, mean
   [[nodiscard]] const std::vector<HistoryRow>& history() const { return history_; }  ///< `seconds` is left to the caller
   [[nodiscard]] bool finished() const { return final_done_; }
 

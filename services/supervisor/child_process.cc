@@ -101,7 +101,8 @@ Result<ChildProcess> ChildProcess::start(const ChildOptions& options) {
   close(report[1]);
   int cause = id < 0 ? fork_error : 0;
   if (id > 0) {
-    while (read(report[0], &cause, sizeof cause) < 0 && errno == EINTR) {}
+    while (read(report[0], &cause, sizeof cause) < 0 && errno == EINTR) {
+    }
   }
   close(report[0]);
   if (id > 0 && cause == 0) return ChildProcess(id);
@@ -125,7 +126,8 @@ ChildProcess::~ChildProcess() { end_now(); }
 void ChildProcess::end_now() {
   if (id_ <= 0 || ending_) return;
   kill(id_, SIGKILL);
-  while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {}
+  while (waitpid(id_, nullptr, 0) < 0 && errno == EINTR) {
+  }
   id_ = -1;
 }
 

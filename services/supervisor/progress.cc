@@ -28,7 +28,7 @@ double share_done(const StatusReport& status) {
 }
 
 std::string facts(const StatusReport& status) {
-  std::string out = "epoch " + std::to_string(status.epoch) + "/" + std::to_string(status.epochs);
+  std::string out = "epoch " + std::to_string(std::min(status.epoch + 1, status.epochs)) + "/" + std::to_string(status.epochs);
   if (status.loss) out += ", loss " + show_short(*status.loss);
   if (status.accuracy) out += ", accuracy " + show_share(*status.accuracy);
   out += ", " + printed("%.0f samples/s", status.samples_per_s) + ", " + show_bytes(status.bytes_per_s) + "/s";
@@ -39,7 +39,8 @@ std::string facts(const StatusReport& status) {
 }
 
 std::string waiting(const StatusReport& status) {
-  std::string out = "waiting for CONV workers: " + std::to_string(status.conv_workers) + " of " + std::to_string(status.conv_workers_wanted);
+  std::string out =
+      "waiting for CONV workers: " + std::to_string(status.conv_workers) + " of " + std::to_string(status.conv_workers_wanted);
   return status.message.empty() ? out : out + ", " + status.message;
 }
 

@@ -14,8 +14,8 @@ inline constexpr const char* kStatusFile = "status.json";
 inline constexpr const char* kResultFile = "result.json";
 inline constexpr const char* kModelFile = "model.safetensors";
 
-/// Makes the folder: `wanted`, or where that is empty a new one, "runs/20260131T235959Z-lenet5". Errors: bad_config where `wanted` holds a run
-/// already; io.
+/// Makes the folder: `wanted`, or where that is empty a new one, "runs/20260131T235959Z-lenet5". Errors: bad_config where `wanted` holds a
+/// run already; io.
 Result<std::string> make_run_folder(const std::string& wanted, const std::string& model);
 
 /// Of what --from names, a model file or a run folder: the model file, and the job file beside it ("" where there is none).

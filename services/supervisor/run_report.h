@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the aggregator writes into the run folder, as the supervisor reads it, and the one JSON object of --json. JSON stays behind this door.
+// What the aggregator writes into the run folder, as the supervisor reads it, and the one JSON object of --json. JSON stays behind this
+// door.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@ struct StatusReport {
   std::string phase;
   std::uint64_t generation = 0;
   double seconds = 0;
-  std::uint64_t epoch = 0, epochs = 0;
+  std::uint64_t epoch = 0, epochs = 0;  ///< `epoch` counts from 0
   std::uint64_t samples_done = 0, samples_total = 0;
   double samples_per_s = 0;
   std::optional<double> loss;

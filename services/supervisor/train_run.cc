@@ -19,9 +19,7 @@ namespace {
 constexpr std::size_t kTailLines = 8;
 constexpr int kMonitorPortsTried = 50;
 
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now_seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
 
@@ -59,8 +57,21 @@ TrainRun::Slot TrainRun::make_slot(Role role, unsigned number, std::vector<std::
   slot.role = role;
   slot.number = number;
   slot.log_file = folder_ + "/logs/" + slot.name() + ".log";
-  slot.arguments = {std::string(name_of(role)), "--run-dir", folder_, "--name", slot.name(), "--listen", "127.0.0.1:0", "--host", "127.0.0.1",
-                    "--health-file", "off", "--log-format", "text", "--log-level", resolved_.settings.log_level};
+  slot.arguments = {std::string(name_of(role)),
+                    "--run-dir",
+                    folder_,
+                    "--name",
+                    slot.name(),
+                    "--listen",
+                    "127.0.0.1:0",
+                    "--host",
+                    "127.0.0.1",
+                    "--health-file",
+                    "off",
+                    "--log-format",
+                    "text",
+                    "--log-level",
+                    resolved_.settings.log_level};
   if (role != Role::aggregator) slot.arguments.insert(slot.arguments.end(), {"--aggregator", aggregator_address_});
   slot.arguments.insert(slot.arguments.end(), extra.begin(), extra.end());
   return slot;
@@ -99,7 +110,8 @@ Status TrainRun::start_aggregator() {
     if (slot.child->poll()) return {};  // watch() tells why
     nap();
   }
-  return {Errc::timed_out, "the aggregator has not told its port within " + show_seconds(limits_.aggregator_start_seconds) + "; see " + slot.log_file};
+  return {Errc::timed_out,
+          "the aggregator has not told its port within " + show_seconds(limits_.aggregator_start_seconds) + "; see " + slot.log_file};
 }
 
 std::uint16_t TrainRun::pick_monitor_port() const {
@@ -120,7 +132,8 @@ Status TrainRun::start_others() {
   if (dashboard_) {
     const std::string port = std::to_string(pick_monitor_port());
     const std::string port_file = folder_ + "/monitor.port";
-    slots_.push_back(make_slot(Role::monitor, 1, {"--monitor-port", port, "--monitor-bind", settings.monitor_bind, "--port-file", port_file}));
+    slots_.push_back(
+        make_slot(Role::monitor, 1, {"--monitor-port", port, "--monitor-bind", settings.monitor_bind, "--port-file", port_file}));
     if (port != "0") log_line(Severity::info, "dashboard: http://" + settings.monitor_bind + ":" + port + "/");
   }
   std::vector<std::string> data;
@@ -163,7 +176,8 @@ void TrainRun::bury(Slot& slot, const Ending& ending) {
     const std::string times = slot.quick_deaths > 1 ? ", the " + std::to_string(slot.quick_deaths) + "th time in a row" : "";
     return fail(code_of(ending), cause + times + "; the run is given up; see " + slot.log_file + tail_of(slot));
   }
-  const double pause = std::min(limits_.restart_max_seconds, limits_.restart_first_seconds * static_cast<double>(1U << (slot.quick_deaths - 1)));
+  const double pause =
+      std::min(limits_.restart_max_seconds, limits_.restart_first_seconds * static_cast<double>(1U << (slot.quick_deaths - 1)));
   slot.restart_at = now + pause;
   log_line(Severity::warning, cause + "; it is replaced in " + show_seconds(pause), {{"log", slot.log_file}});
   for (const auto& line : last_lines(slot.log_file, kTailLines, slot.log_begin)) log_line(Severity::warning, "  " + line);
@@ -240,8 +254,9 @@ RunOutcome TrainRun::conclude(const Ending& ending, int stop_signal) {
     return out;
   }
   out.code = ending.clean() ? ExitCode::failure : code_of(ending);
-  out.reason = ending.clean() ? "the aggregator ended without saving a result"
-                              : "the aggregator ended with " + to_string(ending) + "; see " + slots_.front().log_file + tail_of(slots_.front());
+  out.reason = ending.clean()
+                   ? "the aggregator ended without saving a result"
+                   : "the aggregator ended with " + to_string(ending) + "; see " + slots_.front().log_file + tail_of(slots_.front());
   if (stop_signal != 0) {
     out.interrupted_by = stop_signal;
     out.reason = "interrupted before the model was saved: " + out.reason;

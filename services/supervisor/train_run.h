@@ -18,22 +18,22 @@ namespace hourglass {
 
 /// Failure policy of the supervisor.
 struct SupervisionLimits {
-  double quick_death_seconds = 10;    ///< a child that lived shorter died quickly
-  unsigned quick_deaths_max = 5;      ///< of one child in a row; then the run is given up
+  double quick_death_seconds = 10;  ///< a child that lived shorter died quickly
+  unsigned quick_deaths_max = 5;    ///< of one child in a row; then the run is given up
   double restart_first_seconds = 0.2;
   double restart_max_seconds = 5;
-  double left_early_seconds = 3;      ///< before a child that left with code 0 while the run goes on is replaced
+  double left_early_seconds = 3;  ///< before a child that left with code 0 while the run goes on is replaced
   double aggregator_start_seconds = 20;
-  double stop_seconds = 10;           ///< for the aggregator to save after a stop
-  double farewell_seconds = 5;        ///< for the others to leave after the aggregator; then SIGKILL
+  double stop_seconds = 10;               ///< for the aggregator to save after a stop
+  double farewell_seconds = 5;            ///< for the others to leave after the aggregator; then SIGKILL
   std::size_t log_bytes_max = 32U << 20;  ///< of one child's log
 };
 
 struct RunOutcome {
   ExitCode code = ExitCode::ok;
-  int interrupted_by = 0;   ///< the signal, where the run was interrupted before its model was saved
-  std::string reason;       ///< why it failed; "" where it did not
-  std::string result;       ///< text of result.json, "" where there is none
+  int interrupted_by = 0;  ///< the signal, where the run was interrupted before its model was saved
+  std::string reason;      ///< why it failed; "" where it did not
+  std::string result;      ///< text of result.json, "" where there is none
   [[nodiscard]] int exit_status() const { return interrupted_by != 0 ? 128 + interrupted_by : static_cast<int>(code); }
 };
 
@@ -41,7 +41,8 @@ class TrainRun {
  public:
   /// `folder` holds job.toml already. `executable`: this program.
   TrainRun(const Resolved& resolved, std::string folder, std::string executable, bool dashboard, SupervisionLimits limits = {});
-  /// Returns when every child has ended. `stop_signal` is looked at all the time: 0, or the signal that asks to stop; `stop_count`: how many came.
+  /// Returns when every child has ended. `stop_signal` is looked at all the time: 0, or the signal that asks to stop; `stop_count`: how
+  /// many came.
   RunOutcome run(const volatile int& stop_signal, const volatile int& stop_count);
 
  private:
@@ -55,7 +56,7 @@ class TrainRun {
     std::uint64_t log_begin = 0;  ///< where this child's part of the log begins
     double restart_at = 0;
     unsigned quick_deaths = 0;
-    bool left = false;       ///< with code 0, perhaps because the run is over
+    bool left = false;  ///< with code 0, perhaps because the run is over
     [[nodiscard]] std::string name() const;
   };
 
@@ -77,7 +78,7 @@ class TrainRun {
   std::string folder_, executable_;
   bool dashboard_;
   SupervisionLimits limits_;
-  std::vector<Slot> slots_;   ///< the aggregator first
+  std::vector<Slot> slots_;  ///< the aggregator first
   std::string aggregator_address_;
   Progress progress_;
   StatusReport status_;

@@ -222,7 +222,8 @@ TEST_F(MonitorTest, PresenceFollowsTheAggregator) {
 
 TEST_F(MonitorTest, MembersLongGoneAreNotShown) {
   join();
-  roster({member(kFc, 1)});
+  roster({member(kFc, 1), member(kConv, 1)});  // even where the roster is late to drop one
+  bench_.deliver(kConv, report(1, 1, {{"samples", 5}}));
   RunStatus s = status(Phase::training, 1);
   MemberStatus gone;
   gone.id = kConv;

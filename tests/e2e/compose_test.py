@@ -14,8 +14,9 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 from engine import ROOT, Engine, call  # noqa: E402  (the folder of this script is no package)
 
 PROJECT = f"hourglasstest{os.getpid()}"
+IMAGE = os.environ.get("HOURGLASS_TEST_IMAGE")  # an image at hand; without, one is built and removed again
 SETTINGS = {
-    "HOURGLASS_IMAGE": f"{PROJECT}:latest",
+    "HOURGLASS_IMAGE": IMAGE or f"{PROJECT}:latest",
     "HOURGLASS_MONITOR_PORT": "0",  # any free one
     "HOURGLASS_MODEL": "lenet5",
     "HOURGLASS_EPOCHS": "1000",
@@ -32,7 +33,10 @@ class Compose(unittest.TestCase):
         cls.environment = os.environ | SETTINGS
         cls.began = str(int(time.time()))
         cls.addClassCleanup(cls.remove_everything)
-        cls.compose("up", "--build", "-d")
+        if IMAGE:
+            cls.compose("up", "-d", "--no-build")
+        else:
+            cls.compose("up", "-d", "--build")
         published = cls.compose("port", "monitor", "8080").strip()
         cls.base = "http://127.0.0.1:" + published.rsplit(":", 1)[1]
 
@@ -44,7 +48,8 @@ class Compose(unittest.TestCase):
     @classmethod
     def remove_everything(cls):
         cls.compose("down", "--volumes", "--remove-orphans", "--timeout", "5", check=False)
-        call("docker", "image", "rm", SETTINGS["HOURGLASS_IMAGE"], check=False)
+        if not IMAGE:
+            call("docker", "image", "rm", SETTINGS["HOURGLASS_IMAGE"], check=False)
 
     def get(self, path):
         with urllib.request.urlopen(self.base + path, timeout=5) as answer:

@@ -67,7 +67,7 @@ async function showsTheState(page, url) {
   assert.equal(fields.test_loss, newest.loss.toFixed(4));
   assert.equal(number(fields['run.samples_done']), state.run.samples_done);
   assert.equal(number(fields['run.samples_per_second']), Math.round(state.run.samples_per_second));
-  assert.equal(number(fields['run.epoch']), state.run.epoch);
+  assert.equal(number(fields['run.epoch']), Math.min(state.run.epoch + 1, state.run.epochs));
   assert.equal(number(fields['staleness.max']), state.staleness.max);
   assert.equal(fields['staleness.mean'], state.staleness.mean.toFixed(2));
   assert.equal(Object.keys(workers).length, state.workers.length);
@@ -87,13 +87,19 @@ async function showsTheState(page, url) {
   }
 }
 
-/// Pixels of a chart that are not its background: a curve was drawn.
+/// Coloured pixels of each chart: axes and text are grey, curves are not.
 const inked = (page) => page.evaluate(() => [...document.querySelectorAll('.chart canvas')].map((canvas) => {
   const {data} = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
   let count = 0;
-  for (let i = 3; i < data.length; i += 4) count += data[i] > 0 ? 1 : 0;
+  for (let i = 3; i < data.length; i += 4) count += data[i] > 0 && Math.max(data[i - 1], data[i - 2], data[i - 3]) - Math.min(data[i - 1], data[i - 2], data[i - 3]) > 60 ? 1 : 0;
   return count;
 }));
+
+async function curvesAreDrawn(page) {
+  const ink = await inked(page);
+  assert.equal(ink.length, 4);
+  ink.forEach((count, i) => assert.ok(count > 150, `chart ${i} has ${count} coloured pixels`));
+}
 
 async function open(browser, url, options, outside, errors) {
   const context = await browser.newContext(options);
@@ -115,9 +121,7 @@ const steps = {
       const before = (await read(page)).sequence;
       await until(async () => (await read(page)).sequence >= before + 3);
       await showsTheState(page, server.url);
-      const ink = await inked(page);
-      assert.equal(ink.length, 4);
-      ink.forEach((count, i) => assert.ok(count > 1000, `chart ${i} has ${count} drawn pixels`));
+      await curvesAreDrawn(page);
       assert.equal(await page.locator('.badge').textContent(), 'Training');
       assert.equal(await page.locator('.banner').count(), 0);
     } finally {
@@ -132,6 +136,36 @@ const steps = {
       await page.waitForSelector('.chart canvas', {timeout: 2000});
       await until(async () => (await page.locator('.chart canvas').count()) === 4);
       await showsTheState(page, server.url);
+      await page.waitForTimeout(1500);
+      await curvesAreDrawn(page);
+    } finally {
+      await server.stop();
+    }
+  },
+
+  async 'a stretch that was zoomed into stays until a double click'(browser, outside, errors) {
+    const server = await serve(200, 1000, 2);
+    try {
+      const page = await open(browser, server.url, {viewport: {width: 1360, height: 900}}, outside, errors);
+      await page.waitForSelector('.chart canvas');
+      await page.waitForTimeout(1500);
+      const all = (await inked(page))[3];
+      const box = await page.locator('.bytes .u-over').boundingBox();
+      await page.mouse.move(box.x + 0.45 * box.width, box.y + 50);
+      await page.mouse.down();
+      await page.mouse.move(box.x + 0.55 * box.width, box.y + 60, {steps: 4});
+      await page.mouse.up();
+      const label = () => page.locator('.traffic thead th').nth(1).textContent();
+      const shown = await label();  // the moment in the middle of the chart: "At 1:50"
+      assert.match(shown, /^At 1:/);
+      await page.waitForTimeout(2500);
+      await curvesAreDrawn(page);
+      await page.mouse.move(box.x + 1, box.y + 50);
+      assert.match(await label(), /^At 1:/, 'the left edge is still inside the stretch');
+      await page.mouse.dblclick(box.x + 1, box.y + 50);
+      await page.mouse.move(box.x + 2, box.y + 50);
+      await until(async () => /^At 0:0/.test(await label()));
+      assert.ok(Math.abs((await inked(page))[3] - all) < 0.2 * all);
     } finally {
       await server.stop();
     }
@@ -141,9 +175,8 @@ const steps = {
     const server = await serve(0, 8, 3, 'lose');
     try {
       const page = await open(browser, server.url, {}, outside, errors);
-      await page.waitForSelector('tr.gone', {timeout: 10000});
-      assert.match(await page.locator('tr.gone th').first().textContent(), /CONV worker 2/);
-      await page.waitForSelector('.badge.finished', {timeout: 10000});
+      await page.locator('tr.gone', {hasText: 'CONV worker 2'}).waitFor({timeout: 20000});
+      await page.waitForSelector('.badge.finished', {timeout: 20000});
       assert.match(await page.locator('.banner').textContent(), /has finished/);
       assert.match(await page.locator('[role=status]').textContent(), /finished/);
       await showsTheState(page, server.url);

@@ -47,6 +47,8 @@ TEST(Corpus, Messages) { replay("message", fuzz::decode_message); }
 TEST(Corpus, Headers) { replay("header", fuzz::decode_envelope_header); }
 TEST(Corpus, Specs) { replay("spec", fuzz::parse_spec_text); }
 TEST(Corpus, Datasets) { replay("dataset", fuzz::read_dataset_files); }
+TEST(Corpus, GradientBlocks) { replay("block", fuzz::apply_gradient_block); }
+TEST(Corpus, BoundaryTensors) { replay("boundary", fuzz::decode_boundary_tensor); }
 
 TEST(Corpus, HasASeedThatEachMessageAccepts) {
   const auto inputs = corpus("message");

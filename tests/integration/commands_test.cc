@@ -29,7 +29,8 @@ TEST(Commands, HelpAndVersionAreOnStandardOutput) {
   std::string out, err;
   EXPECT_EQ(run({"--help"}, &out, &err), 0);
   EXPECT_EQ(err, "");
-  for (const char* command : {"train", "data-loader", "conv-worker", "fc-worker", "aggregator", "monitor", "evaluate", "check", "healthcheck", "solo"}) {
+  for (const char* command :
+       {"train", "data-loader", "conv-worker", "fc-worker", "aggregator", "monitor", "evaluate", "check", "healthcheck", "solo"}) {
     EXPECT_NE(out.find(command), std::string::npos) << command;
     std::string own;
     EXPECT_EQ(run({command, "--help"}, &own), 0);
@@ -100,9 +101,12 @@ TEST_P(EachWorker, WithoutAnAggregatorSettingItSaysWhatIsMissing) {
 
 TEST_P(EachWorker, AloneItSaysWhatItWaitsForAndLeavesOnRequest) {
   const std::string folder = fresh_folder("alone");
-  Program program(HOURGLASS_PROGRAM, {GetParam(), "--aggregator", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--monitor-port", "0", "--port-file", folder + "/port",
-                                      "--health-file", folder + "/health"}, folder);
-  EXPECT_TRUE(eventually([&] { return program.errors().find("waiting for aggregator at 127.0.0.1:1") != std::string::npos; }, 30)) << program.errors();
+  Program program(HOURGLASS_PROGRAM,
+                  {GetParam(), "--aggregator", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--monitor-port", "0", "--port-file",
+                   folder + "/port", "--health-file", folder + "/health"},
+                  folder);
+  EXPECT_TRUE(eventually([&] { return program.errors().find("waiting for aggregator at 127.0.0.1:1") != std::string::npos; }, 30))
+      << program.errors();
   const auto port = read_text(folder + "/port");
   ASSERT_TRUE(port.has_value());
   EXPECT_GT(std::stoi(*port), 0);
@@ -121,14 +125,17 @@ INSTANTIATE_TEST_SUITE_P(Roles, EachWorker, ::testing::Values("data-loader", "co
 
 TEST(Aggregator, AloneItNamesWhatIsMissingIsHealthyAndSavesOnRequest) {
   const std::string folder = fresh_folder("aggregator");
-  Program program(HOURGLASS_PROGRAM, {"aggregator", "--dataset", "synthetic", "--model", "lenet5", "--listen", "127.0.0.1:0", "--run-dir", folder + "/run", "--port-file",
-                                      folder + "/port", "--health-file", folder + "/health"}, folder);
+  Program program(HOURGLASS_PROGRAM,
+                  {"aggregator", "--dataset", "synthetic", "--model", "lenet5", "--listen", "127.0.0.1:0", "--run-dir", folder + "/run",
+                   "--port-file", folder + "/port", "--health-file", folder + "/health"},
+                  folder);
   EXPECT_TRUE(eventually([&] { return program.errors().find("waiting for") != std::string::npos; }, 30)) << program.errors();
   std::string err;
   EXPECT_EQ(run({"healthcheck", "--health-file", folder + "/health"}, nullptr, &err), 0) << err;
   program.signal(SIGTERM);
   EXPECT_EQ(program.wait(30), 0) << program.errors();
   EXPECT_TRUE(read_text(folder + "/run/result.json").has_value());
+  EXPECT_NE(read_text(folder + "/run/job.toml").value_or("").find("lenet5"), std::string::npos);
   EXPECT_FALSE(read_text(folder + "/health").has_value());
 }
 
@@ -163,7 +170,9 @@ TEST_F(TakenPort, EndsARoleAtOnceAndNamesPortAndOwner) {
 TEST(Listen, EveryFormWorksOrSaysWhatIsWrong) {
   for (const char* form : {"0.0.0.0:0", "*:0", "localhost:0", "lo:0", "[::1]:0"}) {
     const std::string folder = fresh_folder("listen");
-    Program program(HOURGLASS_PROGRAM, {"conv-worker", "--aggregator", "127.0.0.1:1", "--listen", form, "--port-file", folder + "/port", "--health-file", "off"}, folder);
+    Program program(
+        HOURGLASS_PROGRAM,
+        {"conv-worker", "--aggregator", "127.0.0.1:1", "--listen", form, "--port-file", folder + "/port", "--health-file", "off"}, folder);
     EXPECT_TRUE(eventually([&] { return read_text(folder + "/port").has_value(); }, 30)) << form << program.errors();
     program.signal(SIGTERM);
     EXPECT_EQ(program.wait(30), 0) << form;

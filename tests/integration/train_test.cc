@@ -20,7 +20,8 @@ using nlohmann::json;
 using Words = std::vector<std::string>;
 
 Words train_words(const std::string& run, const Words& more) {
-  Words words = {"train", "--dataset", "synthetic", "--model", "lenet5", "--batch", "32", "--run-dir", run, "--json", "--start-timeout", "60"};
+  Words words = {"train", "--dataset", "synthetic", "--model", "lenet5",          "--batch",
+                 "32",    "--run-dir", run,         "--json",  "--start-timeout", "60"};
   words.insert(words.end(), more.begin(), more.end());
   return words;
 }
@@ -48,8 +49,8 @@ TEST(Train, AWholeRunEndsWithOneObjectAndAModelThatEvaluatesTheSame) {
   Program program(HOURGLASS_PROGRAM, train_words(folder + "/run", {"--samples", "6400", "--no-dashboard"}), folder);
   ASSERT_EQ(program.wait(), 0) << program.errors();
   const json result = object_of(program);
-  for (const char* key : {"run", "status", "seconds", "epochs", "samples", "samples_per_s", "accuracy", "loss", "history", "conv_workers", "fc_workers", "versions",
-                          "staleness", "ledger", "bytes", "cpu_seconds", "model"}) {
+  for (const char* key : {"run", "status", "seconds", "epochs", "samples", "samples_per_s", "accuracy", "loss", "history", "conv_workers",
+                          "fc_workers", "versions", "staleness", "ledger", "bytes", "cpu_seconds", "model"}) {
     EXPECT_TRUE(result.contains(key)) << key;
   }
   EXPECT_EQ(result["status"], "finished");
@@ -122,7 +123,9 @@ TEST(Train, TheAggregatorsDeathIsReportedWithItsLog) {
   EXPECT_EQ(program.wait(40), 1) << program.errors();
   const json result = object_of(program);
   EXPECT_EQ(result["status"], "failed");
-  EXPECT_NE(result["reason"].get<std::string>().find("the aggregator ended with signal 9 (Killed); see " + folder + "/run/logs/aggregator-1.log"), std::string::npos);
+  EXPECT_NE(
+      result["reason"].get<std::string>().find("the aggregator ended with signal 9 (Killed); see " + folder + "/run/logs/aggregator-1.log"),
+      std::string::npos);
   for (const pid_t id : all) EXPECT_NE(kill(id, 0), 0) << id;
 }
 
@@ -136,7 +139,9 @@ TEST(Train, NoChildSurvivesAKilledSupervisor) {
   program.wait(10);
   for (const pid_t id : all) {
     // Whoever adopts them may be slow to reap them: a process without a command line has ended.
-    EXPECT_TRUE(eventually([&] { return kill(id, 0) != 0 || read_text("/proc/" + std::to_string(id) + "/cmdline").value_or("").empty(); }, 30)) << id;
+    EXPECT_TRUE(
+        eventually([&] { return kill(id, 0) != 0 || read_text("/proc/" + std::to_string(id) + "/cmdline").value_or("").empty(); }, 30))
+        << id;
   }
 }
 
@@ -161,9 +166,20 @@ TEST(Train, ATakenDashboardPortIsPassedOver) {
   EXPECT_NE(*port, taken + "\n");
 }
 
+TEST(Train, AWrongSettingIsOneFailedObjectToo) {
+  Program program(HOURGLASS_PROGRAM, {"train", "--batch", "0", "--json"}, fresh_folder("wrong"));
+  EXPECT_EQ(program.wait(), 78);
+  const json result = object_of(program);
+  EXPECT_EQ(result["status"], "failed");
+  EXPECT_NE(result["reason"].get<std::string>().find("flag --batch"), std::string::npos);
+}
+
 TEST(Solo, PrintsTheSameKindOfObject) {
   const std::string folder = fresh_folder("solo");
-  Program program(HOURGLASS_PROGRAM, {"solo", "--dataset", "synthetic", "--model", "lenet5", "--samples", "3200", "--batch", "32", "--json", "--run-dir", folder + "/run"}, folder);
+  Program program(
+      HOURGLASS_PROGRAM,
+      {"solo", "--dataset", "synthetic", "--model", "lenet5", "--samples", "3200", "--batch", "32", "--json", "--run-dir", folder + "/run"},
+      folder);
   ASSERT_EQ(program.wait(), 0) << program.errors();
   const json result = object_of(program);
   EXPECT_EQ(result["status"], "finished");

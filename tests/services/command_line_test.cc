@@ -38,7 +38,8 @@ TEST(CommandLine, FlagsOfTheTableBecomeAssignments) {
 }
 
 TEST(CommandLine, EveryFlagThatTrainPromisesExists) {
-  for (const char* flag : {"--conv-workers", "--fc-workers", "--epochs", "--samples", "--staleness", "--local-steps", "--batch", "--seed"}) {
+  for (const char* flag :
+       {"--conv-workers", "--fc-workers", "--epochs", "--samples", "--staleness", "--local-steps", "--batch", "--seed"}) {
     EXPECT_TRUE(parse({"train", flag, "1"}).flags.problems.empty()) << flag;
   }
   for (const char* flag : {"--compress", "--downlink", "--model", "--dataset", "--data-dir", "--run-dir", "--optimizer", "--schedule"}) {
@@ -51,7 +52,8 @@ TEST(CommandLine, EveryFlagThatTrainPromisesExists) {
 }
 
 TEST(CommandLine, TheLastOfAFlagWinsAndBeatsSet) {
-  const Resolved resolved = resolve({parse({"train", "--batch", "1", "--batch", "2", "--set", "train.batch=3", "--set", "train.epochs=4"}).flags});
+  const Resolved resolved =
+      resolve({parse({"train", "--batch", "1", "--batch", "2", "--set", "train.batch=3", "--set", "train.epochs=4"}).flags});
   EXPECT_EQ(resolved.settings.job.batch, 2U);
   EXPECT_EQ(resolved.settings.job.epochs, 4U);
 }
@@ -78,7 +80,8 @@ TEST(CommandLine, UnknownFlagsNameTheNearest) {
 
 TEST(CommandLine, AWorkerTakesNoSettingsOfTheJob) {
   const auto line = parse({"conv-worker", "--aggregator", "here:7070", "--batch", "3"});
-  EXPECT_EQ(problems(line), "flag --batch: unknown to `hourglass conv-worker`; it is a setting of the job, which the aggregator hands out\n");
+  EXPECT_EQ(problems(line),
+            "flag --batch: unknown to `hourglass conv-worker`; it is a setting of the job, which the aggregator hands out\n");
 }
 
 TEST(CommandLine, MissingValuesExtraArgumentsAndUnknownCommandsAreUsageErrors) {

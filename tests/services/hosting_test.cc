@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -145,7 +145,6 @@ TEST(Log, JsonLinesAreOneLineAndEscaped) {
 TEST(Log, TextLinesQuoteWhatHasBlanks) {
   ::testing::internal::CaptureStderr();
   start_log({"text", "debug", "train", ""});
-  set_log_number(0);
   log_line(Severity::info, "joined", {{"number", "2"}, {"cause", "two words"}});
   const std::string text = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("Z train: joined number=2 cause=\"two words\"\n"), std::string::npos) << text;

@@ -47,8 +47,9 @@ TEST(Options, AStrongerSourceWins) {
 }
 
 TEST(Options, EveryProblemOfEverySourceIsReported) {
-  const Resolved resolved = resolve({parse_job_text("[train]\nbatch = 0\nepochs = \"three\"\nbacth = 3\n[trian]\nx = 1\n", "run.toml"),
-                                     read_environment({"HOURGLASS_SEED=x", "HOURGLASS_SEEED=1"}), parse_set({"train.outstanding=33", "seed=4", "batch"})});
+  const Resolved resolved =
+      resolve({parse_job_text("[train]\nbatch = 0\nepochs = \"three\"\nbacth = 3\n[trian]\nx = 1\n", "run.toml"),
+               read_environment({"HOURGLASS_SEED=x", "HOURGLASS_SEEED=1"}), parse_set({"train.outstanding=33", "seed=4", "batch"})});
   expect_problem(resolved, "run.toml:2:9: train.batch = 0: it must be a whole number from 1 to 4096");
   expect_problem(resolved, "run.toml:3:10: train.epochs = \"three\": it must be a whole number from 1 to 1000000");
   expect_problem(resolved, "run.toml:4:1: unknown key train.bacth; did you mean train.batch?");
@@ -101,8 +102,9 @@ TEST(Options, StalenessTakesANumberOrUnlimited) {
   EXPECT_EQ(from_file("[train]\nstaleness = \"unlimited\"\n").settings.job.staleness, kUnlimited);
   EXPECT_EQ(from_environment({"HOURGLASS_STALENESS=unlimited"}).settings.job.staleness, kUnlimited);
   for (const char* wrong : {"-1", "\"infinite\"", "1.5", "true"}) {
-    expect_problem(from_file("[train]\nstaleness = " + std::string(wrong) + "\n"),
-                   "run.toml:2:13: train.staleness = " + std::string(wrong) + ": it must be a whole number from 0 to 1000000 or \"unlimited\"");
+    expect_problem(
+        from_file("[train]\nstaleness = " + std::string(wrong) + "\n"),
+        "run.toml:2:13: train.staleness = " + std::string(wrong) + ": it must be a whole number from 0 to 1000000 or \"unlimited\"");
   }
 }
 
@@ -185,8 +187,9 @@ INSTANTIATE_TEST_SUITE_P(Table, EverySetting, ::testing::Range<std::size_t>(0, s
 });
 
 TEST(PrintConfig, RoundTrips) {
-  const Source changes = parse_set({"train.batch=7", "train.staleness=unlimited", "train.learning_rate=1e-5", "model.name=conv 8 | relu | fc",
-                                    "data.dir=C:\\some \"dir\"", "bytes.flush_residual=false", "process.threads=auto", "process.aggregator=a:1"});
+  const Source changes =
+      parse_set({"train.batch=7", "train.staleness=unlimited", "train.learning_rate=1e-5", "model.name=conv 8 | relu | fc",
+                 "data.dir=C:\\some \"dir\"", "bytes.flush_residual=false", "process.threads=auto", "process.aggregator=a:1"});
   const Resolved first = resolve({changes});
   ASSERT_TRUE(first.problems.empty()) << texts(first);
   const Resolved second = resolve({parse_job_text(print_config(first), "printed.toml")});

@@ -25,8 +25,7 @@ Job small_job() {
 
 class Solo : public ::testing::Test {
  protected:
-  Solo()
-      : train_(load(data::Split::train)), test_(load(data::Split::test)) {}
+  Solo() : train_(load(data::Split::train)), test_(load(data::Split::test)) {}
   static data::Dataset load(data::Split split) {
     auto loaded = data::load_dataset("synthetic", "", split, 1);
     EXPECT_TRUE(loaded.ok());
@@ -44,7 +43,8 @@ TEST_F(Solo, LearnsTheSyntheticSet) {
   SoloTrainer trainer = make(small_job(), 2);
   const auto before = evaluate(trainer.model(), trainer.conv(), trainer.fc(), **data::find_dataset("synthetic"), test_);
   ASSERT_TRUE(before.ok());
-  while (trainer.step()) {}
+  while (trainer.step()) {
+  }
   EXPECT_TRUE(trainer.finished());
   EXPECT_EQ(trainer.progress().samples_done, 1600U);
   EXPECT_EQ(trainer.steps(), 50U);
@@ -65,13 +65,16 @@ TEST_F(Solo, IsTheSameEachTime) {
   job.samples = 200;
   SoloTrainer first = make(job, 2);
   SoloTrainer second = make(job, 2);
-  while (first.step()) {}
-  while (second.step()) {}
+  while (first.step()) {
+  }
+  while (second.step()) {
+  }
   EXPECT_EQ(first.conv(), second.conv());
   EXPECT_EQ(first.fc(), second.fc());
   job.seed = 2;
   SoloTrainer third = make(job, 2);
-  while (third.step()) {}
+  while (third.step()) {
+  }
   EXPECT_NE(first.conv(), third.conv());
 }
 
@@ -81,8 +84,10 @@ TEST_F(Solo, TwoWorkersAreOneWithTwiceTheBatch) {
   SoloTrainer two = make(job, 2);
   job.batch = 32;
   SoloTrainer one = make(job, 1);
-  while (two.step()) {}
-  while (one.step()) {}
+  while (two.step()) {
+  }
+  while (one.step()) {
+  }
   EXPECT_EQ(two.steps(), one.steps());
   EXPECT_EQ(two.conv(), one.conv());
   EXPECT_EQ(two.fc(), one.fc());
@@ -94,8 +99,10 @@ TEST_F(Solo, WhereTheModelIsCutChangesNothing) {
   SoloTrainer cut = make(job, 1);
   job.fc_workers = 0;
   SoloTrainer whole = make(job, 1);
-  while (cut.step()) {}
-  while (whole.step()) {}
+  while (cut.step()) {
+  }
+  while (whole.step()) {
+  }
   EXPECT_EQ(whole.fc().size(), 0U);
   EXPECT_EQ(whole.conv().size(), cut.conv().size() + cut.fc().size());
   EXPECT_NEAR(cut.history().back().loss, whole.history().back().loss, 1e-4);
@@ -106,7 +113,8 @@ TEST_F(Solo, EvaluatesInBetween) {
   job.samples = 640;
   job.evaluate_every = 160;
   SoloTrainer trainer = make(job, 2);
-  while (trainer.step()) {}
+  while (trainer.step()) {
+  }
   ASSERT_EQ(trainer.history().size(), 4U);
   EXPECT_EQ(trainer.history()[0].samples, 160U);
   EXPECT_EQ(trainer.history()[3].samples, 640U);

@@ -156,7 +156,7 @@ TEST(Report, TheResultNamesTheModelByItsPath) {
 TEST(ProgressLine, SaysWhereTheRunIs) {
   StatusReport status;
   status.phase = "training";
-  status.epoch = 2;
+  status.epoch = 1;
   status.epochs = 3;
   status.samples_done = 50;
   status.samples_total = 200;
@@ -166,8 +166,7 @@ TEST(ProgressLine, SaysWhereTheRunIs) {
   status.accuracy = 0.889;
   status.conv_workers = 2;
   status.fc_workers = 1;
-  EXPECT_EQ(progress_line(status),
-            "training 25 %, epoch 2/3, loss 0.312, accuracy 88.90 %, 2 samples/s, 3.2 MB/s, ETA 1:15, 2 CONV 1 FC");
+  EXPECT_EQ(progress_line(status), "training 25 %, epoch 2/3, loss 0.312, accuracy 88.90 %, 2 samples/s, 3.2 MB/s, ETA 1:15, 2 CONV 1 FC");
   const std::string bar = progress_bar(status, 200, false);
   EXPECT_NE(bar.find("[######------------------]  25 %"), std::string::npos) << bar;
   EXPECT_EQ(progress_bar(status, 40, false).size(), 40U);
@@ -206,37 +205,46 @@ class ScriptedRun : public ::testing::Test {
   volatile int stop_count_ = 0;
 };
 
-constexpr const char* kSave = "echo '{\"status\":\"finished\",\"model\":\"model.safetensors\"}' > $run/result.json; touch $run/model.safetensors; ";
+constexpr const char* kSave =
+    "echo '{\"status\":\"finished\",\"model\":\"model.safetensors\"}' > $run/result.json; touch $run/model.safetensors; ";
 constexpr const char* kPort = "echo 4711 > $run/aggregator.port; ";
 constexpr const char* kSleepers = "data-loader|fc-worker|monitor) exec sleep 100;;\n";
 
 TEST_F(ScriptedRun, EndsWithTheAggregatorAndItsResult) {
-  const RunOutcome outcome = play("good", "aggregator) " + std::string(kPort) + "sleep 0.3; " + kSave + "exit 0;;\nconv-worker) exec sleep 100;;\n" + kSleepers);
+  const RunOutcome outcome =
+      play("good", "aggregator) " + std::string(kPort) + "sleep 0.3; " + kSave + "exit 0;;\nconv-worker) exec sleep 100;;\n" + kSleepers);
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.reason;
   EXPECT_EQ(text_member(outcome.result, "status"), "finished");
 }
 
 TEST_F(ScriptedRun, WorkersAreToldWhereTheAggregatorListens) {
-  play("address", "aggregator) " + std::string(kPort) + "sleep 0.5; " + kSave + "exit 0;;\nconv-worker) echo $* > $run/arguments; exec sleep 100;;\n" + kSleepers);
+  play("address", "aggregator) " + std::string(kPort) + "sleep 0.5; " + kSave +
+                      "exit 0;;\nconv-worker) echo $* > $run/arguments; exec sleep 100;;\n" + kSleepers);
   EXPECT_NE(file("arguments").find("--aggregator 127.0.0.1:4711"), std::string::npos) << file("arguments");
 }
 
 TEST_F(ScriptedRun, ADeadWorkerIsReplaced) {
-  const RunOutcome outcome = play("replaced", "aggregator) " + std::string(kPort) + "while ! test -f $run/second; do sleep 0.05; done; " + kSave +
-                                                  "exit 0;;\nconv-worker) if test -f $run/first; then touch $run/second; exec sleep 100; fi; "
-                                                  "touch $run/first; kill -9 $$;;\n" + kSleepers);
+  const RunOutcome outcome =
+      play("replaced", "aggregator) " + std::string(kPort) + "while ! test -f $run/second; do sleep 0.05; done; " + kSave +
+                           "exit 0;;\nconv-worker) if test -f $run/first; then touch $run/second; exec sleep 100; fi; "
+                           "touch $run/first; kill -9 $$;;\n" +
+                           kSleepers);
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.reason;
 }
 
 TEST_F(ScriptedRun, AWorkerThatLeavesDuringTrainingIsReplaced) {
-  const RunOutcome outcome = play("left", "aggregator) " + std::string(kPort) + "while ! test -f $run/second; do sleep 0.05; done; " + kSave +
-                                              "exit 0;;\nconv-worker) if test -f $run/first; then touch $run/second; exec sleep 100; fi; "
-                                              "touch $run/first; exit 0;;\n" + kSleepers);
+  const RunOutcome outcome =
+      play("left", "aggregator) " + std::string(kPort) + "while ! test -f $run/second; do sleep 0.05; done; " + kSave +
+                       "exit 0;;\nconv-worker) if test -f $run/first; then touch $run/second; exec sleep 100; fi; "
+                       "touch $run/first; exit 0;;\n" +
+                       kSleepers);
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.reason;
 }
 
 TEST_F(ScriptedRun, AWorkerThatKeepsDyingEndsTheRunWithItsLastWords) {
-  const RunOutcome outcome = play("dying", "aggregator) " + std::string(kPort) + "exec sleep 100;;\nconv-worker) echo x >> $run/deaths; echo I am ill; exit 74;;\n" + kSleepers);
+  const RunOutcome outcome =
+      play("dying", "aggregator) " + std::string(kPort) +
+                        "exec sleep 100;;\nconv-worker) echo x >> $run/deaths; echo I am ill; exit 74;;\n" + kSleepers);
   EXPECT_EQ(outcome.exit_status(), 74);
   EXPECT_EQ(file("deaths"), "x\nx\nx\nx\nx\n");
   EXPECT_NE(outcome.reason.find("conv-worker-1 ended with exit code 74"), std::string::npos) << outcome.reason;
@@ -244,15 +252,20 @@ TEST_F(ScriptedRun, AWorkerThatKeepsDyingEndsTheRunWithItsLastWords) {
 }
 
 TEST_F(ScriptedRun, AWrongSettingIsNotTriedAgain) {
-  const RunOutcome outcome = play("setting", "aggregator) " + std::string(kPort) + "exec sleep 100;;\nconv-worker) echo x >> $run/deaths; exit 78;;\n" + kSleepers);
+  const RunOutcome outcome = play(
+      "setting", "aggregator) " + std::string(kPort) + "exec sleep 100;;\nconv-worker) echo x >> $run/deaths; exit 78;;\n" + kSleepers);
   EXPECT_EQ(outcome.exit_status(), 78);
   EXPECT_EQ(file("deaths"), "x\n");
 }
 
 TEST_F(ScriptedRun, TheAggregatorsDeathEndsTheRunAndNamesItsLog) {
-  const RunOutcome outcome = play("death", "aggregator) " + std::string(kPort) + "echo the end is near; sleep 0.2; kill -9 $$;;\nconv-worker) exec sleep 100;;\n" + kSleepers);
+  const RunOutcome outcome =
+      play("death", "aggregator) " + std::string(kPort) + "echo the end is near; sleep 0.2; kill -9 $$;;\nconv-worker) exec sleep 100;;\n" +
+                        kSleepers);
   EXPECT_EQ(outcome.exit_status(), 1);
-  EXPECT_NE(outcome.reason.find("the aggregator ended with signal 9 (Killed); see " + folder_ + "/logs/aggregator-1.log"), std::string::npos) << outcome.reason;
+  EXPECT_NE(outcome.reason.find("the aggregator ended with signal 9 (Killed); see " + folder_ + "/logs/aggregator-1.log"),
+            std::string::npos)
+      << outcome.reason;
   EXPECT_NE(outcome.reason.find("the end is near"), std::string::npos) << outcome.reason;
 }
 
@@ -264,21 +277,27 @@ TEST_F(ScriptedRun, AnAggregatorThatCannotStartEndsTheRunWithItsCode) {
 }
 
 TEST_F(ScriptedRun, AStopThatSavesIsNoFailure) {
-  const RunOutcome outcome = play("stop", "aggregator) trap 'touch $run/model.safetensors; echo {} > $run/result.json; exit 0' TERM; " + std::string(kPort) +
-                                              "while true; do sleep 0.05; done;;\nconv-worker) exec sleep 100;;\n" + kSleepers, SIGTERM);
+  const RunOutcome outcome = play("stop",
+                                  "aggregator) trap 'touch $run/model.safetensors; echo {} > $run/result.json; exit 0' TERM; " +
+                                      std::string(kPort) + "while true; do sleep 0.05; done;;\nconv-worker) exec sleep 100;;\n" + kSleepers,
+                                  SIGTERM);
   EXPECT_EQ(outcome.exit_status(), 0) << outcome.reason;
 }
 
 TEST_F(ScriptedRun, AStopThatDoesNotSaveSaysSo) {
   for (const int signal : {SIGINT, SIGTERM}) {
-    const RunOutcome outcome = play("unsaved", "aggregator) trap 'exit 0' TERM; " + std::string(kPort) + "while true; do sleep 0.05; done;;\nconv-worker) exec sleep 100;;\n" + kSleepers, signal);
+    const RunOutcome outcome = play("unsaved",
+                                    "aggregator) trap 'exit 0' TERM; " + std::string(kPort) +
+                                        "while true; do sleep 0.05; done;;\nconv-worker) exec sleep 100;;\n" + kSleepers,
+                                    signal);
     EXPECT_EQ(outcome.exit_status(), 128 + signal);
     EXPECT_NE(outcome.reason.find("interrupted before the model was saved"), std::string::npos) << outcome.reason;
   }
 }
 
 TEST_F(ScriptedRun, NoChildSurvives) {
-  play("orphans", "aggregator) " + std::string(kPort) + "sleep 0.5; " + kSave + "exit 0;;\n*) trap '' TERM; echo $$ >> $run/ids; while true; do sleep 0.05; done;;\n");
+  play("orphans", "aggregator) " + std::string(kPort) + "sleep 0.5; " + kSave +
+                      "exit 0;;\n*) trap '' TERM; echo $$ >> $run/ids; while true; do sleep 0.05; done;;\n");
   std::ifstream ids(folder_ + "/ids");
   int count = 0;
   for (pid_t id = 0; ids >> id; ++count) EXPECT_NE(kill(id, 0), 0) << id;

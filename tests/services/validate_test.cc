@@ -35,7 +35,8 @@ TEST(Validate, TheShapeComesFromTheDataset) {
 
 TEST(Validate, EverySpecIsCheckedByItsRegistryWithItsPlace) {
   const Resolved resolved = completed(
-      "[train]\noptimizer = \"sdg\"\nschedule = \"cosin\"\n[bytes]\ncompress = \"topk ratio=7\"\ndownlink = \"tpk\"\n[model]\nname = \"lenet\"\n");
+      "[train]\noptimizer = \"sdg\"\nschedule = \"cosin\"\n[bytes]\ncompress = \"topk ratio=7\"\ndownlink = \"tpk\"\n[model]\nname = "
+      "\"lenet\"\n");
   const std::string text = joined(resolved.problems);
   EXPECT_EQ(resolved.problems.size(), 5U) << text;
   for (const char* part : {"run.toml:2:13: train.optimizer = \"sdg\": ", "run.toml:3:12: train.schedule = \"cosin\": ",

@@ -15,7 +15,7 @@ TEST(Page, HasTheFiguresInTablesForBrowsersWithoutScripts) {
   state.series = std::make_shared<const Series>();
   auto status = std::make_shared<RunStatus>();
   status->model = "<b>cnn</b>";
-  status->epoch = 2;
+  status->epoch = 1;
   status->epochs = 5;
   status->groups.resize(1);
   status->groups[0].received = 7;

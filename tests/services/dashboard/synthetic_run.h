@@ -152,7 +152,7 @@ class SyntheticRun {
     out.dataset = "fashion_mnist";
     out.progress = std::min(1.0, time_ / options_.run_seconds);
     out.epochs = 10;
-    out.epoch = std::min(10U, 1 + static_cast<std::uint32_t>(out.progress * 10));
+    out.epoch = static_cast<std::uint32_t>(out.progress * 10);  // from 0
     out.samples_total = static_cast<std::uint64_t>(kSamplesTotal);
     out.samples_done = static_cast<std::uint64_t>(out.progress * kSamplesTotal);
     out.samples_repeated = options_.lose_one && time_ > options_.run_seconds / 2 ? 192 : 0;

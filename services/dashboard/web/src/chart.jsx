@@ -92,7 +92,14 @@ export function Chart({title, curves, data, format, tick = format, height = 200,
   }, [dark, hasData, height]);
 
   useEffect(() => {
-    plot.current?.setData(data);
+    const u = plot.current;
+    if (!u) return;
+    // A stretch that was zoomed into stays; a double click shows all again.
+    const [old] = u.data;
+    const {min, max} = u.scales.x;  // not known before the first drawing
+    const zoomed = typeof min === 'number' && typeof max === 'number' && (min > old[0] || max < old[old.length - 1]);
+    u.setData(data, !zoomed);
+    if (zoomed) u.redraw();
   }, [data]);
 
   const at = index !== null && index < data[0].length ? index : null;

@@ -47,3 +47,5 @@ export function ago(seconds) {
 export const kindName = (kind) => kind.replaceAll('_', ' ');
 export const roleName = (role) =>
   ({'data-loader': 'Data loader', 'conv-worker': 'CONV worker', 'fc-worker': 'FC worker', 'aggregator': 'Aggregator', 'monitor': 'Monitor'})[role] ?? role;
+/// Epochs count from 0 on the wire and from 1 for people.
+export const epochNumber = (run) => Math.min(run.epoch + 1, run.epochs);

@@ -4,7 +4,7 @@ import {useMemo, useState} from 'preact/hooks';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
 import {Chart, join} from './chart.jsx';
-import {ago, bytesRate, fixed, percent, rate, short} from './format.js';
+import {ago, bytesRate, epochNumber, fixed, percent, rate, short} from './format.js';
 import {LedgerPanel, Run, StalenessPanel, TrafficTable, Workers} from './panels.jsx';
 import {Store} from './store.js';
 
@@ -36,7 +36,12 @@ function Moved({store}) {
 function Charts({store}) {
   const {revision} = store;
   const loss = useMemo(() => join([store.withGaps(['loss']), [store.history.map((row) => row.seconds), store.history.map((row) => row.loss)]]), [revision]);
-  const accuracy = useMemo(() => [store.history.map((row) => row.seconds), store.history.map((row) => row.accuracy)], [revision]);
+  const accuracy = useMemo(() => {
+    if (store.history.length === 0) return [[], []];
+    // Joined with the curves' times only to reach as far as the other charts do.
+    const [time, , values] = join([[store.time, store.time.map(() => null)], [store.history.map((row) => row.seconds), store.history.map((row) => row.accuracy)]]);
+    return [time, values];
+  }, [revision]);
   const speed = useMemo(() => store.withGaps(['samples_per_second']), [revision]);
   return (
     <>
@@ -67,7 +72,7 @@ function announcement(store) {
   if (store.stale()) return 'No data from the monitor';
   const {run, workers} = state;
   const gone = workers.filter((worker) => worker.presence === 'gone').length;
-  const epoch = run.epoch ? `, epoch ${run.epoch} of ${run.epochs}` : '';
+  const epoch = run.epochs ? `, epoch ${epochNumber(run)} of ${run.epochs}` : '';
   return `${run.phase}${epoch}${gone ? `, ${gone} processes gone` : ''}`;
 }
 

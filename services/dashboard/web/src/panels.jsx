@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import {ago, bytes, bytesRate, clock, fixed, kindName, percent, rate, roleName, unknown, whole} from './format.js';
+import {ago, bytes, bytesRate, clock, epochNumber, fixed, kindName, percent, rate, roleName, unknown, whole} from './format.js';
 
 const phaseText = {
   waiting: 'Waiting for workers', training: 'Training', flushing: 'Flushing', evaluating: 'Evaluating', collecting: 'Collecting', finished: 'Finished',
@@ -30,7 +30,7 @@ export function Run({state, history}) {
       <div class="headline">
         <span class={`badge ${run.phase}`} data-field="run.phase">{phaseText[run.phase] ?? run.phase}</span>
         <h1>{run.model ?? 'No run yet'}{run.dataset && <span> on {run.dataset}</span>}</h1>
-        <p class="epoch">{run.phase === 'waiting' ? waitingFor(state) : <>Epoch <b data-field="run.epoch">{run.epoch}</b> of <b>{run.epochs}</b></>}</p>
+        <p class="epoch">{run.phase === 'waiting' || !run.epochs ? waitingFor(state) : <>Epoch <b data-field="run.epoch">{epochNumber(run)}</b> of <b>{run.epochs}</b></>}</p>
       </div>
       <div class="progress">
         <div class="bar" role="progressbar" aria-label="Progress" aria-valuemin="0" aria-valuemax="100" aria-valuenow={Math.floor(100 * progress)}>
@@ -101,7 +101,7 @@ export function Workers({state}) {
             <th scope="col" class="n">Last seen</th><th scope="col" class="n">Samples/s</th><th scope="col" class="n">Sends</th><th scope="col" class="n">CPU</th><th scope="col" class="n">Memory</th></tr></thead>
           <tbody>
             {rows.map((row) => <tr key={row.id} class={row.presence} data-worker={row.id}>
-              <th scope="row">{roleName(row.role)} {row.role === 'aggregator' ? '' : row.number}</th>
+              <th scope="row">{roleName(row.role)} {isWorker(row) || rows.some((other) => other.role === row.role && other.id !== row.id) ? row.number : ''}</th>
               <td class="host" title={row.endpoint} data-cell="host">{row.host || unknown}</td>
               <td data-label="State"><span class={`state ${row.presence}`} data-cell="presence">{row.presence}</span></td>
               <td class="n" data-label="Clock" data-cell="clock">{isWorker(row) ? whole(row.clock) : unknown}</td>

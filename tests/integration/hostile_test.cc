@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// N1, N3: strangers at every listening port of a job that trains change nothing but a counter.
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "base/random.h"
+#include "services/hosting/text_file.h"
+#include "tests/integration/program.h"
+
+namespace hourglass::integration {
+namespace {
+
+/// Ports on which a process listens, from its socket inodes.
+std::set<std::uint16_t> listening_ports(pid_t process) {
+  std::set<std::string> inodes;
+  std::error_code gone;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", gone)) {
+    const std::string link = std::filesystem::read_symlink(entry.path(), gone).string();
+    if (link.starts_with("socket:[")) inodes.insert(link.substr(8, link.size() - 9));
+  }
+  std::set<std::uint16_t> ports;
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream file(table);
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line)) {
+      std::istringstream words(line);
+      std::string slot, local, remote, state, queues, timer, retransmits, user, timeout, inode;
+      words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> user >> timeout >> inode;
+      if (state == "0A" && inodes.contains(inode)) ports.insert(static_cast<std::uint16_t>(std::stoul(local.substr(local.rfind(':') + 1), nullptr, 16)));
+    }
+  }
+  return ports;
+}
+
+/// Sends what it can; the other side may hang up at any time.
+void throw_at(std::uint16_t port, const std::string& bytes) {
+  const int socket_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(socket_fd, 0);
+  timeval patience{2, 0};
+  setsockopt(socket_fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(connect(socket_fd, reinterpret_cast<sockaddr*>(&address), sizeof address), 0) << "port " << port;
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    const ssize_t count = send(socket_fd, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+    if (count <= 0) break;
+    sent += static_cast<std::size_t>(count);
+  }
+  close(socket_fd);
+}
+
+TEST(Hostile, N1_N3_StrangersAtEveryPortChangeNothingButACounter) {
+  const std::string folder = fresh_folder("hostile");
+  Program train(HOURGLASS_PROGRAM,
+                {"train", "--dataset", "synthetic", "--model", "lenet5", "--samples", "40000", "--json", "--run-dir", folder + "/run", "--set",
+                 "monitor.port=0"},
+                folder);
+  const auto samples_done = [&] {
+    const auto text = read_text(folder + "/run/status.json");
+    if (!text) return std::uint64_t{0};
+    const auto status = nlohmann::json::parse(*text, nullptr, false);
+    return status.is_object() ? status.value("samples_done", std::uint64_t{0}) : 0;
+  };
+  ASSERT_TRUE(eventually([&] { return samples_done() > 500; })) << train.errors();
+  std::set<std::uint16_t> ports;
+  std::size_t processes = 0;
+  for (const pid_t child : children(train.id())) {
+    const auto own = listening_ports(child);
+    processes += own.empty() ? 0 : 1;
+    ports.insert(own.begin(), own.end());
+  }
+  ASSERT_GE(processes, 4U) << "aggregator, data loader, FC worker and monitor listen";
+  Random random(7);
+  std::string noise(1 << 20, '\0');
+  for (char& byte : noise) byte = static_cast<char>(random.next());
+  const std::string greeting("\xff\0\0\0\0\0\0\0\x01\x7f\x03\0NULL", 16);  // of ZMTP 3.0, then a body that claims 4 G elements
+  const std::string claim = greeting + std::string(48, '\0') + std::string("\x04\x19\x05READY\x0bSocket-Type\0\0\0\x06" "DEALER", 33) +
+                            std::string("\0\x05\xdd\xff\xff\xff\xff", 7);
+  for (const std::uint16_t port : ports) {
+    throw_at(port, "GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n");
+    throw_at(port, noise);
+    throw_at(port, claim);
+    throw_at(port, std::string("\xdd\xff\xff\xff\xff", 5));
+  }
+  const std::uint64_t before = samples_done();
+  EXPECT_LT(before, 40000U) << "the run must still go on";
+  ASSERT_EQ(train.wait(), 0) << train.errors();
+  const auto result = nlohmann::json::parse(train.output());
+  EXPECT_EQ(result["status"], "finished");
+  EXPECT_EQ(result["samples"], 40000);
+  EXPECT_EQ(result["samples_repeated"], 0);
+  EXPECT_GT(result["accuracy"].get<double>(), 0.9) << result["history"].dump();
+  std::uint64_t rejected = 0;
+  for (const auto& [reason, count] : result["ledger"]["rejected"].items()) rejected += count.get<std::uint64_t>();
+  EXPECT_EQ(rejected, 0U);
+  std::uint64_t dropped = 0;
+  for (const auto& [kind, count] : result["dropped_input"].items()) dropped += kind.starts_with("rejected.") ? count.get<std::uint64_t>() : 0;
+  EXPECT_GE(dropped, 4 * 3U) << result["dropped_input"].dump();
+  EXPECT_EQ(train.errors().find("replaced"), std::string::npos) << "no process ended";
+}
+
+}  // namespace
+}  // namespace hourglass::integration
