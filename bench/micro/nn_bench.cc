@@ -41,7 +41,8 @@ void forward_and_backward(benchmark::State& state, Pass& pass, std::size_t batch
     pass.forward();
     pass.backward();
   }
-  state.counters["samples"] = benchmark::Counter(static_cast<double>(batch) * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["samples"] =
+      benchmark::Counter(static_cast<double>(batch) * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
 void bm_model(benchmark::State& state, const std::string& name) {
@@ -84,11 +85,15 @@ const bool kRegistered = [] {
   for (const ModelRow& row : models()) {
     const std::string name(row.name);
     benchmark::RegisterBenchmark(("step/" + name).c_str(), [name](benchmark::State& state) { bm_model(state, name); })
-        ->Arg(1)->Arg(32)->Arg(64)->Unit(benchmark::kMicrosecond);
+        ->Arg(1)
+        ->Arg(32)
+        ->Arg(64)
+        ->Unit(benchmark::kMicrosecond);
   }
   for (const LayerRow& row : kLayers) {
     benchmark::RegisterBenchmark((std::string("layer/") + row.name).c_str(), [&row](benchmark::State& state) { bm_layer(state, row); })
-        ->Arg(32)->Unit(benchmark::kMicrosecond);
+        ->Arg(32)
+        ->Unit(benchmark::kMicrosecond);
   }
   return true;
 }();

@@ -26,8 +26,8 @@ struct Kernels {
   void (*add_bias)(const float* bias, float* target, std::size_t rows, std::size_t columns, bool relu);
   /// sums[c] = sum over r of matrix[r][c], in the order of the rows whatever the alignment.
   void (*sum_rows)(const float* matrix, float* sums, std::size_t rows, std::size_t columns);
-  /// target = the largest value of each window, winners = where in its window it stands, row by row; kNoWinner where `clear_negative` and it
-  /// is not above 0.
+  /// target = the largest value of each window, winners = where in its window it stands, row by row; kNoWinner where `clear_negative` and
+  /// it is not above 0.
   void (*pool_max)(const float* source, float* target, std::uint8_t* winners, const PoolShape& shape, bool clear_negative);
   /// Writes each gradient where the winner was, 0 elsewhere.
   void (*unpool)(const float* target_gradient, const std::uint8_t* winners, float* source_gradient, const PoolShape& shape);
