@@ -55,7 +55,7 @@ TEST_P(Equality, SynchronousProcessesEqualOneProcessAfterFiftySteps) {
   EXPECT_EQ(result["staleness"]["max"], 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Equality, testing::Values(std::pair("cnn", "0.005"), std::pair("lenet5", "0.003")),
+INSTANTIATE_TEST_SUITE_P(Models, Equality, testing::Values(std::pair("cnn", "0.0005"), std::pair("lenet5", "0.002")),
                          [](const auto& row) { return std::string(row.param.first); });
 
 }  // namespace
