@@ -167,9 +167,13 @@ LevelSums level_sums(const float* values, std::size_t count, float boundary) {
 #endif
   for (; i < count; ++i) {
     const float magnitude = float_of(bits_of(values[i]) & kMagnitude);
-    const bool above = magnitude > boundary;
-    (above ? high_lanes : low_lanes)[i % kLanes] += magnitude;
-    sums.high_count += static_cast<std::size_t>(above);
+    const std::size_t lane = i % kLanes;
+    if (magnitude > boundary) {
+      high_lanes[lane] += magnitude;
+      ++sums.high_count;
+    } else {
+      low_lanes[lane] += magnitude;
+    }
   }
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     sums.low += low_lanes[lane];
