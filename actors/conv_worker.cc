@@ -272,6 +272,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     message.mode = batch.mode;
     message.conv_version = state.version;
     message.progress = batch.progress;
+    message.roster_revision = membership_.roster().revision;
     message.tensor = compress::encode_boundary(boundary_, state.samples, width, codec_, context.random());
     message.labels = std::move(batch.labels);
     state.parcel = pack(message);

@@ -33,6 +33,7 @@ struct Queued {
   ActorId from;
   std::uint64_t batch = 0;
   double progress = 0;
+  std::uint64_t roster_revision = 0;
   std::vector<float> values;
   std::vector<std::uint16_t> labels;
 };
@@ -114,7 +115,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       context.count("activations_over_limit", 1);
       return;  // it will repeat
     }
-    Queued queued{from, message.batch, message.progress, {}, std::move(message.labels)};
+    Queued queued{from, message.batch, message.progress, message.roster_revision, {}, std::move(message.labels)};
     queued.values.resize(std::size_t{message.tensor.rows} * message.tensor.columns);
     if (!compress::decode_boundary(message.tensor, queued.values).ok()) return context.count("activations_invalid", 1);
     known.emplace(message.batch, Parcel{});
@@ -252,8 +253,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   }
 
   [[nodiscard]] bool everybody_is_here(Context& context) const {
+    // Rosters and batches come over different connections: whom a CONV worker knew when it sent, we must know before we count heads.
+    const bool outdated = std::any_of(queue_.begin(), queue_.end(), [&](const Queued& q) { return q.roster_revision > membership_.roster().revision; });
     const auto expected = served(context);
-    const bool all = std::all_of(expected.begin(), expected.end(), [&](ActorId id) {
+    const bool all = !outdated && std::all_of(expected.begin(), expected.end(), [&](ActorId id) {
       return std::any_of(queue_.begin(), queue_.end(), [&](const Queued& q) { return q.from == id; });
     });
     return all || (job().fc_workers > 1 && context.now() - waiting_since_ >= kSynchronousWaitMax);

@@ -63,8 +63,7 @@ void GroupServer::on(Context& context, ActorId from, GradientPush&& message) {
   ++ledger_.by_verdict[static_cast<std::size_t>(verdict)];
   if (verdict == Verdict::applied) {
     // The mean over those who contribute to a round; after the data is used up, over everybody.
-    const std::size_t active = clocks_.active_count();
-    const std::size_t sharing = std::max<std::size_t>(1, message.flush || active == 0 ? peers_.size() : active);
+    const std::size_t sharing = message.flush ? peers_.size() : clocks_.sharing(from);
     store_.apply(message.blocks, 1.0F / static_cast<float>(sharing));
     peer.own_versions.push_back(store_.version());
     if (peer.own_versions.size() > kVerdictsKept) peer.own_versions.pop_front();

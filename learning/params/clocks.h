@@ -43,6 +43,8 @@ class ClockTable {
   [[nodiscard]] std::uint64_t pace(ActorId id) const;
   [[nodiscard]] std::uint64_t slowest() const;   ///< smallest pace of the active; the largest of all where nobody is active
   [[nodiscard]] std::size_t active_count() const;
+  /// Who shares the round of this member's next push: the active, and those that have become idle after their push of it.
+  [[nodiscard]] std::size_t sharing(ActorId id) const;
   [[nodiscard]] std::size_t active_max() const { return active_max_; }  ///< most that were ever active at once
   /// The member may start units (counted like its pushes) up to and including this one; empty: no bound.
   [[nodiscard]] std::optional<std::uint64_t> admitted(ActorId id) const;

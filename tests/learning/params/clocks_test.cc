@@ -66,6 +66,17 @@ TEST(ClockTable, IdleWorkerHoldsNobodyBackAndReturnsAtTheSlowest) {
   EXPECT_EQ(clocks.active_max(), 2U);
 }
 
+TEST(ClockTable, WhoGoesIdleAfterItsPushStillSharesTheRound) {
+  ClockTable clocks(StalenessBound{0});
+  clocks.join(worker(1));
+  clocks.join(worker(2));
+  clocks.advance(worker(1));
+  clocks.set_active(worker(1), false);
+  EXPECT_EQ(clocks.sharing(worker(2)), 2U) << "the round's mean is over both";
+  clocks.advance(worker(2));
+  EXPECT_EQ(clocks.sharing(worker(2)), 1U) << "the next round is its own";
+}
+
 TEST(ClockTable, LeavingOfTheSlowestReleasesTheOthers) {
   ClockTable clocks(StalenessBound{3});
   clocks.join(worker(1));
