@@ -19,9 +19,9 @@ SharedBytes copy_body(const ::zmq::message_t& frame) {
 
 }  // namespace
 
-bool PostOffice::receive(Instant now, const std::function<bool(Envelope&&)>& deliver) {
+bool PostOffice::receive(const std::function<bool(Envelope&&)>& deliver) {
   bool any = false;
-  if (!receive_from(router_, router_reader_, std::nullopt, now, deliver, any)) return any;
+  if (!receive_from(router_, router_reader_, std::nullopt, deliver, any)) return any;
   // An actor may introduce and forget peers while it handles a message, so the table is not walked with an iterator.
   std::vector<ActorId> linked;
   for (const auto& [id, peer] : peers_) {
@@ -30,13 +30,13 @@ bool PostOffice::receive(Instant now, const std::function<bool(Envelope&&)>& del
   for (const ActorId id : linked) {
     const auto at = peers_.find(id);
     if (at == peers_.end() || !at->second.link) continue;
-    if (!receive_from(at->second.link->socket, at->second.link->reader, id, now, deliver, any)) break;
+    if (!receive_from(at->second.link->socket, at->second.link->reader, id, deliver, any)) break;
   }
   return any;
 }
 
 /// False where `deliver` said that nothing more is wanted.
-bool PostOffice::receive_from(::zmq::socket_t& socket, FrameReader& reader, std::optional<ActorId> link_to, Instant now,
+bool PostOffice::receive_from(::zmq::socket_t& socket, FrameReader& reader, std::optional<ActorId> link_to,
                               const std::function<bool(Envelope&&)>& deliver, bool& any) {
   const void* handle = socket.handle();
   for (int i = 0; i < kMessagesPerTurn; ++i) {
@@ -58,7 +58,6 @@ bool PostOffice::receive_from(::zmq::socket_t& socket, FrameReader& reader, std:
     const auto at = peers_.find(*link_to);  // the actor may have closed the very socket that this message came from
     if (at == peers_.end() || !at->second.link || at->second.link->socket.handle() != handle) return true;
   }
-  (void)now;
   return true;
 }
 
@@ -116,7 +115,7 @@ void PostOffice::recreate_if_silent(ActorId id, Link& link, Instant now) {
   if (now - *link.unanswered_since <= allowed) return;
   metrics_.count("socket.recreated", 1);
   complain_("a silent peer; connecting anew", to_string(id), "at " + link.endpoint.text());
-  open_link(id, link, std::chrono::milliseconds(0));
+  (void)open_link(id, link, std::chrono::milliseconds(0));  // without descriptors: again after the back-off
   link.unanswered_since = now;
   link.next_recreation = now + link.back_off;
   link.back_off = std::min(2 * link.back_off, Patience::kBackOffMax);

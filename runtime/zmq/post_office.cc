@@ -38,7 +38,11 @@ Result<std::unique_ptr<PostOffice>> PostOffice::open(const ZmqOptions& options, 
   std::unique_ptr<PostOffice> office(new PostOffice(options, metrics, std::move(complain)));
   TransportSettings& transport = office->transport_;
   transport.ipv6 = options.ipv6 || here->is_ipv6() || (aggregator && aggregator->is_ipv6());
-  office->router_ = make_router(office->context_, options.self, transport);
+  try {
+    office->router_ = make_router(office->context_, options.self, transport);
+  } catch (const ::zmq::error_t& error) {
+    return Error{Errc::io, std::string("no socket to listen with: ") + error.what()};
+  }
   auto bound = bind(office->router_, *here, transport.ipv6);
   if (!bound.ok()) return bound.error();
   office->bound_endpoint_ = std::move(*bound);
@@ -109,21 +113,33 @@ void PostOffice::introduce(ActorId id, const std::string& endpoint, Instant now)
   if (peer->link && peer->link->endpoint.text() == parsed->text()) return;
   const bool is_new = !peer->link;
   if (is_new) peer->link.emplace();
-  peer->link->endpoint = std::move(*parsed);
+  const Endpoint before = std::exchange(peer->link->endpoint, std::move(*parsed));
   peer->link->unanswered_since.reset();
-  open_link(id, *peer->link, is_new ? std::chrono::milliseconds(0) : transport_.linger);
+  if (open_link(id, *peer->link, transport_.linger)) return;
+  peer->link->endpoint = before;
+  if (is_new) peer->link.reset();
 }
 
-void PostOffice::open_link(ActorId id, Link& link, std::chrono::milliseconds linger_of_old) {
+bool PostOffice::open_link(ActorId id, Link& link, std::chrono::milliseconds linger_of_old) {
+  const auto health = std::make_shared<LinkHealth>();
+  ::zmq::socket_t socket;
+  try {
+    socket = make_dealer(context_, {Line::messages, options_.self}, transport_);
+    pulse_->watch(socket, health);
+  } catch (const ::zmq::error_t& error) {
+    metrics_.count("refused.socket", 1);
+    complain_("no socket for a peer", to_string(id), error.what());
+    return false;
+  }
   if (link.socket.handle()) link.socket.set(::zmq::sockopt::linger, static_cast<int>(linger_of_old.count()));
-  link.socket = make_dealer(context_, {Line::messages, options_.self}, transport_);
+  link.socket = std::move(socket);
   link.reader = {};
-  link.health = std::make_shared<LinkHealth>();
-  pulse_->watch(link.socket, link.health);
+  link.health = health;
   if (const Status connected = connect(link.socket, link.endpoint); !connected.ok()) {
     metrics_.count("refused.endpoint", 1);
     complain_("an endpoint that cannot be connected to", to_string(id), connected.error().text);
   }
+  return true;
 }
 
 void PostOffice::forget(ActorId id) {

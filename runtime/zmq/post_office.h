@@ -41,7 +41,7 @@ class PostOffice {
   /// Waits for room to send and, unless for room only, messages and the stop flag; at most `patience`, and returns early on signals.
   void wait(Duration patience, For what = For::everything);
   /// Hands over what has come, a bounded number; ends early where `deliver` returns false. True where something came.
-  bool receive(Instant now, const std::function<bool(Envelope&&)>& deliver);
+  bool receive(const std::function<bool(Envelope&&)>& deliver);
   /// Sends what waits and has room now.
   void send_waiting(Instant now);
   [[nodiscard]] bool all_sent() const;
@@ -76,8 +76,9 @@ class PostOffice {
   PostOffice(const ZmqOptions& options, Metrics& metrics, Complaint complain);
   Peer* peer_for_posting(ActorId id, Instant now);
   Sent send_now(Peer& peer, const Outgoing& message);
-  void open_link(ActorId id, Link& link, std::chrono::milliseconds linger_of_old);
-  bool receive_from(::zmq::socket_t& socket, FrameReader& reader, std::optional<ActorId> link_to, Instant now,
+  /// Connects anew. False, and everything as before, where the process has no descriptors left.
+  bool open_link(ActorId id, Link& link, std::chrono::milliseconds linger_of_old);
+  bool receive_from(::zmq::socket_t& socket, FrameReader& reader, std::optional<ActorId> link_to,
                     const std::function<bool(Envelope&&)>& deliver, bool& any);
   std::optional<Envelope> admit(Incoming& incoming, std::optional<ActorId> link_to);
   void reject(const std::string& counter, const Incoming& incoming, std::optional<ActorId> link_to, const std::string& cause);

@@ -90,7 +90,7 @@ void Pulse::wait(std::list<SocketWatch>& watches) {
   items.push_back({nullptr, bell_, ZMQ_POLLIN, 0});
   for (SocketWatch& watch : watches) items.push_back({watch.handle(), 0, ZMQ_POLLIN, 0});
   long patience = -1;
-  if (heart_.handle()) {
+  if (options_.aggregator && options_.interval > Duration::zero()) {
     patience = std::max<long>(0, std::chrono::ceil<std::chrono::milliseconds>(next_beat_ - Clock::now()).count());
   }
   ::zmq_poll(items.data(), static_cast<int>(items.size()), patience);  // whatever it says, the loop looks at everything
@@ -99,17 +99,23 @@ void Pulse::wait(std::list<SocketWatch>& watches) {
 }
 
 void Pulse::open_heart() {
-  heart_ = make_dealer(context_, {Line::heartbeats, options_.self}, options_.transport);
-  heart_.set(::zmq::sockopt::linger, 0);
-  heart_health_ = std::make_shared<LinkHealth>();
-  watch(heart_, heart_health_);
+  const auto health = std::make_shared<LinkHealth>();
+  try {
+    ::zmq::socket_t heart = make_dealer(context_, {Line::heartbeats, options_.self}, options_.transport);
+    heart.set(::zmq::sockopt::linger, 0);
+    watch(heart, health);
+    heart_ = std::move(heart);
+  } catch (const ::zmq::error_t&) {  // no descriptors left: what there is beats on, and this is tried again
+    return;
+  }
+  heart_health_ = health;
   const Status connected = connect(heart_, *options_.aggregator);
   HG_CHECK(connected.ok(), "the aggregator's endpoint was accepted before");
 }
 
 void Pulse::look_after_heart() {
   const auto now = Clock::now();
-  if (heart_health_->connected.load()) {
+  if (heart_health_ && heart_health_->connected.load()) {
     heart_alive_ = now;
     back_off_ = Patience::kBackOffMin;
   }
@@ -131,7 +137,7 @@ void Pulse::beat() {
   }
   const Parcel parcel = pack(heartbeat);
   const Envelope envelope{parcel.type, parcel.traffic, options_.self, sequence_, parcel.body, {}};
-  if (send_frames(heart_, {}, {encode_header(envelope), parcel.body}) != Sent::done) return;  // the next one will tell the same
+  if (!heart_.handle() || send_frames(heart_, {}, {encode_header(envelope), parcel.body}) != Sent::done) return;  // the next one will tell the same
   ++sequence_;
   const std::lock_guard lock(mutex_);
   accounting_.count_sent(counters_, parcel.traffic, parcel.body->size());

@@ -41,6 +41,7 @@ class Pulse {
   Pulse& operator=(const Pulse&) = delete;
 
   // For the main loop:
+  /// Throws zmq::error_t where there are no descriptors left.
   void watch(::zmq::socket_t& socket, std::shared_ptr<LinkHealth> health);
   /// The loop has something to do from now on, as far as a heartbeat's progress age goes.
   void busy() { busy_since_.store(ticks(), std::memory_order_relaxed); }

@@ -5,8 +5,6 @@
 #include <cstring>
 #include <string>
 
-#include "base/check.h"
-
 namespace hourglass::zmq {
 namespace {
 
@@ -25,7 +23,7 @@ SocketWatch::SocketWatch(::zmq::context_t& context, ::zmq::socket_t& watched, st
   events_.set(::zmq::sockopt::linger, 0);
   const std::string name = fresh_name();
   events_.connect(name);  // first: ZeroMQ's side would wait for a reader with its first event
-  HG_CHECK(::zmq_socket_monitor(watched.handle(), name.c_str(), kEvents) == 0, ::zmq_strerror(::zmq_errno()));
+  if (::zmq_socket_monitor(watched.handle(), name.c_str(), kEvents) != 0) throw ::zmq::error_t();
 }
 
 bool SocketWatch::drain(Metrics& counters) {

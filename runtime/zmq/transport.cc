@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/zmq/transport.h"
 
+#include <sys/resource.h>
+
 #include <cerrno>
 
 namespace hourglass::zmq {
@@ -48,6 +50,11 @@ Error bind_error(const Endpoint& endpoint, const std::string& host, int code) {
 }  // namespace
 
 ::zmq::context_t make_context() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+    files.rlim_cur = files.rlim_max;
+    (void)::setrlimit(RLIMIT_NOFILE, &files);  // without it there is room for fewer peers
+  }
   ::zmq::context_t context;
   context.set(::zmq::ctxopt::io_threads, kIoThreads);
   context.set(::zmq::ctxopt::max_sockets, kSocketsMax);

@@ -35,6 +35,7 @@ inline constexpr int kIoThreads = 2;
 inline constexpr int kSocketsMax = 8192;
 inline constexpr int kHighWaterMark = 8;
 
+/// Raises this process's limit of open files to what the system allows: a connection of ours takes four.
 ::zmq::context_t make_context();
 ::zmq::socket_t make_router(::zmq::context_t& context, ActorId self, const TransportSettings& settings);
 ::zmq::socket_t make_dealer(::zmq::context_t& context, const Identity& self, const TransportSettings& settings);

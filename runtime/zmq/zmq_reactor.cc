@@ -93,7 +93,7 @@ bool ZmqReactor::Loop::step(Duration patience) {
     office_->pulse().idle();
     office_->wait(woken ? Duration::zero() : std::min(patience, until_next_duty()));
     office_->pulse().busy();
-    office_->receive(now(), [this](Envelope&& envelope) {
+    office_->receive([this](Envelope&& envelope) {
       office_->pulse().busy();
       actor_->receive(*this, envelope);
       return !exiting_;

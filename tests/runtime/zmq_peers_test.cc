@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <zmq.hpp>
@@ -217,6 +218,36 @@ TEST(ZmqPeers, SocketsAndDescriptorsAreGivenBack) {
   double after = open_files(aggregator);
   while (after > before + 2 && std::chrono::steady_clock::now() < deadline) after = open_files(aggregator);
   EXPECT_LE(after, before + 2) << "sockets, their watches and their connections";
+}
+
+TEST(ZmqPeers, WithoutDescriptorsPeersAreRefusedAndTheProcessGoesOn) {
+  SocketProcess aggregator(options_of(kAggregator));
+  SocketProcess worker(options_of(kWorker, aggregator.endpoint()));
+  post(worker, kAggregator, 1);
+  ASSERT_TRUE(wait_for_size(aggregator, 1));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const int next_free = ::dup(0);
+  ASSERT_GE(next_free, 0);
+  ::close(next_free);
+  const rlimit scarce{static_cast<rlim_t>(next_free) + 2, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &scarce), 0);
+  const std::string endpoint = aggregator.endpoint();
+  worker.act([&](Context& context) {
+    for (std::uint32_t i = 0; i < 5; ++i) context.introduce({Role::fc_worker, i}, endpoint);
+  });
+  EXPECT_GE(worker.metric("refused.socket"), 4);
+  post(worker, kAggregator, 2);
+  EXPECT_TRUE(wait_for_size(aggregator, 2));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  SocketProcess late(options_of({Role::fc_worker, 9}));
+  const std::string there = late.endpoint();
+  post_when_reachable(worker, kAggregator, 3);
+  worker.act([&](Context& context) {
+    context.introduce({Role::fc_worker, 9}, there);
+    ASSERT_TRUE(context.post({Role::fc_worker, 9}, filler(4)).ok());
+  });
+  EXPECT_TRUE(wait_for_size(late, 4));
 }
 
 TEST(ZmqPeers, EndpointsThatCannotBeAreRefusedAndCounted) {
