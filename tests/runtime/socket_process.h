@@ -46,9 +46,9 @@ class SocketProcess final : public Actor {
     const bool done = changed_.wait_for(lock, kLongTime, [this] { return action_ == nullptr; });
     HG_CHECK(done, "the reactor's thread does not turn");
   }
-  bool wait(const std::function<bool(const RecordingActor&)>& predicate) {
+  bool wait(const std::function<bool(const RecordingActor&)>& predicate, std::chrono::milliseconds patience = kLongTime) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kLongTime, [&] { return predicate(actor_); });
+    return changed_.wait_for(lock, patience, [&] { return predicate(actor_); });
   }
   std::optional<Ending> wait_for_end() {
     std::unique_lock lock(mutex_);
