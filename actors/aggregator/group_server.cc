@@ -5,7 +5,8 @@
 
 namespace hourglass {
 
-GroupServer::GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint64_t run, std::uint32_t generation)
+GroupServer::GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint64_t run,
+                         std::uint32_t generation)
     : group_(group), store_(std::move(store)), clocks_(bound), run_(run), generation_(generation) {}
 
 void GroupServer::join(ActorId id) {
@@ -31,7 +32,8 @@ Verdict GroupServer::judge(ActorId, const Peer& peer, const GradientPush& messag
     if (!status.ok()) return status.error().code == Errc::bad_data ? Verdict::nonfinite : Verdict::shape;
   }
   if (message.base_version > store_.version()) return Verdict::version;
-  const auto own = std::count_if(peer.own_versions.begin(), peer.own_versions.end(), [&](std::uint64_t v) { return v > message.base_version; });
+  const auto own =
+      std::count_if(peer.own_versions.begin(), peer.own_versions.end(), [&](std::uint64_t v) { return v > message.base_version; });
   staleness = store_.version() - message.base_version - static_cast<std::uint64_t>(own);
   const auto most = clocks_.bound().versions(clocks_.active_max());
   // A flush carries what error feedback held back: it belongs to no version.

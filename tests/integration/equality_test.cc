@@ -30,9 +30,11 @@ class Equality : public testing::TestWithParam<std::pair<const char*, const char
 TEST_P(Equality, SynchronousProcessesEqualOneProcessAfterFiftySteps) {
   const auto& [model, rate] = GetParam();
   const std::string folder = fresh_folder(std::string("equality_") + model);
-  const std::vector<std::string> job = {"--dataset", "synthetic", "--model",    model, "--learning-rate", rate, "--schedule", "constant",
-                                        "--batch",   "16",        "--samples", "1600", "--json",          "--set", "train.outstanding=1", "--optimizer", "sgd"};
-  std::vector<std::string> cluster = {"train", "--staleness", "0", "--conv-workers", "2", "--fc-workers", "1", "--no-dashboard", "--run-dir", folder + "/run"};
+  const std::vector<std::string> job = {
+      "--dataset", "synthetic", "--model", model,   "--learning-rate",     rate,          "--schedule", "constant", "--batch", "16",
+      "--samples", "1600",      "--json",  "--set", "train.outstanding=1", "--optimizer", "sgd"};
+  std::vector<std::string> cluster = {"train", "--staleness",    "0",         "--conv-workers", "2", "--fc-workers",
+                                      "1",     "--no-dashboard", "--run-dir", folder + "/run"};
   cluster.insert(cluster.end(), job.begin(), job.end());
   Program train(HOURGLASS_PROGRAM, cluster, folder);
   ASSERT_EQ(train.wait(), 0) << train.errors();

@@ -98,7 +98,7 @@ TEST(ZmqPeers, ARestartedAggregatorIsFoundAgain) {
     received = aggregator->wait(arrived, seconds(1));
   }
   EXPECT_TRUE(received);
-  post(*aggregator, kWorker, 3);
+  post_when_reachable(*aggregator, kWorker, 3);
   EXPECT_TRUE(wait_for_size(worker, 3));
   EXPECT_TRUE(aggregator->wait([](const RecordingActor& actor) {
     return std::ranges::any_of(actor.received, [](const Envelope& e) { return e.type == MessageType::heartbeat; });
@@ -275,10 +275,12 @@ zmq::StopFlag* signalled = nullptr;
 TEST(ZmqSignals, SigtermStopsAndOtherSignalsDoNot) {
   zmq::StopFlag stop;
   signalled = &stop;
-  struct sigaction terminate {}, ignore {};
+  struct sigaction terminate {
+  }, ignore{};
   terminate.sa_handler = [](int) { signalled->request(); };
   ignore.sa_handler = [](int) {};
-  struct sigaction old_terminate {}, old_user {};
+  struct sigaction old_terminate {
+  }, old_user{};
   sigaction(SIGTERM, &terminate, &old_terminate);
   sigaction(SIGUSR1, &ignore, &old_user);
 

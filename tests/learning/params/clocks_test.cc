@@ -96,8 +96,8 @@ TEST(ClockTable, UnlimitedNeverWaits) {
   EXPECT_EQ(clocks.admitted(worker(1)), std::nullopt);
 }
 
-/// Property of the bound: a random schedule that obeys `admits_next` never sees more versions of others between read and apply than (2s+1)(P-1),
-/// and the gap between fastest and slowest never exceeds s + 1 finished units.
+/// Property of the bound: a random schedule that obeys `admits_next` never sees more versions of others between read and apply than
+/// (2s+1)(P-1), and the gap between fastest and slowest never exceeds s + 1 finished units.
 TEST(ClockTable, RandomSchedulesKeepTheVersionBound) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
