@@ -22,13 +22,13 @@ constexpr std::uint32_t kSecondTimer = 2;
 constexpr Duration kTick = 100ms;
 constexpr Duration kRosterRepeat = 5s;
 constexpr Duration kWaitingLog = 5s;
-constexpr Duration kReplaceSilentAfter = 3s;   ///< a newcomer takes the place of a member silent for so long
+constexpr Duration kReplaceSilentAfter = 3s;  ///< a newcomer takes the place of a member silent for so long
 constexpr Duration kCollectRepeat = 5s;
-constexpr Duration kFarewellMax = 5s;          ///< for members to say goodbye at the end
+constexpr Duration kFarewellMax = 5s;  ///< for members to say goodbye at the end
 constexpr std::string_view kModelFile = "model.safetensors";
 
-class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, PhaseReached, Goodbye, DataProgress, EvaluationResult, GradientPush,
-                                        ParameterRequest, SnapshotChunk, MetricReport> {
+class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, PhaseReached, Goodbye, DataProgress, EvaluationResult,
+                                        GradientPush, ParameterRequest, SnapshotChunk, MetricReport> {
  public:
   Aggregator(AggregatorOptions options, ProcessIdentity identity) : options_(std::move(options)), identity_(std::move(identity)) {}
 
@@ -39,7 +39,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     for (const Group group : {Group::conv, Group::fc}) {
       if (group == Group::fc && !cut()) break;
       const bool owned_elsewhere = group == Group::fc && fc_alone();
-      auto downlink = compress::ErrorFeedback::make(owned_elsewhere ? "dense" : job().downlink, model_->segments(group), model_->initial(group).size());
+      auto downlink =
+          compress::ErrorFeedback::make(owned_elsewhere ? "dense" : job().downlink, model_->segments(group), model_->initial(group).size());
       if (!downlink.ok()) return context.exit(ExitCode::config, downlink.error().text);
       params::StalenessBound bound;
       if (job().staleness != kUnlimited && !owned_elsewhere) bound.slack = static_cast<std::uint64_t>(job().staleness);
@@ -77,12 +78,14 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   void on(Context& context, ActorId from, Hello&& message) {
     if (MemberTable::Row* row = members_.find(from)) {
       if (row->incarnation == message.incarnation) return welcome(context, *row);
-      return refuse(context, from, Refusal::duplicate, "actor " + to_string(from) + " is held by a live process at " + row->member.endpoint);
+      return refuse(context, from, Refusal::duplicate,
+                    "actor " + to_string(from) + " is held by a live process at " + row->member.endpoint);
     }
     if (message.protocol_max < kProtocolMin || message.protocol_min > kProtocolMax) {
       const std::string text = "protocol mismatch: this process speaks " + std::to_string(message.protocol_min) + ".." +
-                               std::to_string(message.protocol_max) + " (" + message.build + "), the aggregator " + std::to_string(kProtocolMin) +
-                               ".." + std::to_string(kProtocolMax) + " (" + identity_.build + "); update the older one";
+                               std::to_string(message.protocol_max) + " (" + message.build + "), the aggregator " +
+                               std::to_string(kProtocolMin) + ".." + std::to_string(kProtocolMax) + " (" + identity_.build +
+                               "); update the older one";
       return refuse(context, from, Refusal::protocol, text);
     }
     if (phase_ == Phase::finished) return refuse(context, from, Refusal::run_over, "this run has ended");
@@ -93,8 +96,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
         message.port == 0 || host.empty() ? "" : "tcp://" + (bracket ? "[" + host + "]" : host) + ":" + std::to_string(message.port);
     auto row = members_.add(from, message, endpoint, context.now());
     if (!row.ok()) return refuse(context, from, Refusal::role_full, row.error().text);
-    context.log(Severity::info, "member joined",
-                {{"peer", to_string(from)}, {"number", std::to_string((*row)->member.number)}, {"host", message.name}, {"endpoint", endpoint}});
+    context.log(
+        Severity::info, "member joined",
+        {{"peer", to_string(from)}, {"number", std::to_string((*row)->member.number)}, {"host", message.name}, {"endpoint", endpoint}});
     if (from.role == Role::conv_worker) conv_->join(from);
     if (from.role == Role::fc_worker && fc_) fc_->join(from);
     welcome(context, **row);
@@ -212,9 +216,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   /// Is there a place for one more of this role? A member that has fallen silent makes room.
   bool make_room(Context& context, ActorId from, const Hello& hello) {
-    const std::size_t places = from.role == Role::data_loader ? 1
-                               : from.role == Role::fc_worker ? job().fc_workers
-                               : from.role == Role::monitor   ? 8
+    const std::size_t places = from.role == Role::data_loader  ? 1
+                               : from.role == Role::fc_worker  ? job().fc_workers
+                               : from.role == Role::monitor    ? 8
                                : from.role == Role::aggregator ? 0
                                                                : MemberTable::kMembersMax;
     if (members_.count(from.role) < places) return true;
@@ -225,7 +229,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       return true;
     }
     std::string text = "this job has its " + std::to_string(places) + " " + std::string(name_of(from.role)) + "(s) already";
-    for (const ActorId id : members_.ids(from.role)) text += "; " + members_.find(id)->member.name + " at " + members_.find(id)->member.endpoint;
+    for (const ActorId id : members_.ids(from.role))
+      text += "; " + members_.find(id)->member.name + " at " + members_.find(id)->member.endpoint;
     if (from.role == Role::fc_worker) text += "; set cluster.fc_workers to have more";
     refuse(context, from, from.role == Role::aggregator ? Refusal::bad_request : Refusal::role_full, text + " (" + hello.name + " waits)");
     return false;
@@ -246,7 +251,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       if (row.last_seen < limit) dead.push_back(id);
     }
     for (const ActorId id : dead) {
-      context.log(Severity::warning, "member lost: no heartbeat", {{"peer", to_string(id)}, {"seconds", std::to_string(job().dead_after_seconds)}});
+      context.log(Severity::warning, "member lost: no heartbeat",
+                  {{"peer", to_string(id)}, {"seconds", std::to_string(job().dead_after_seconds)}});
       context.count("members_lost", 1);
       remove(context, id);
     }
@@ -322,10 +328,12 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     message_.clear();
     if (!loader) message_ += "data-loader";
     if (conv < job().conv_workers) {
-      message_ += (message_.empty() ? "" : ", ") + std::string("conv-worker ") + std::to_string(conv + 1) + " of " + std::to_string(job().conv_workers);
+      message_ += (message_.empty() ? "" : ", ") + std::string("conv-worker ") + std::to_string(conv + 1) + " of " +
+                  std::to_string(job().conv_workers);
     }
     if (fc < job().fc_workers) {
-      message_ += (message_.empty() ? "" : ", ") + std::string("fc-worker ") + std::to_string(fc + 1) + " of " + std::to_string(job().fc_workers);
+      message_ +=
+          (message_.empty() ? "" : ", ") + std::string("fc-worker ") + std::to_string(fc + 1) + " of " + std::to_string(job().fc_workers);
     }
     message_ = "waiting for " + message_;
     const bool enough = loader && conv > 0 && (!cut() || fc > 0);
@@ -368,7 +376,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       save_model(context);
       return;
     }
-    for (const ActorId id : members_.ids(Role::fc_worker)) (void)context.send(id, ParameterRequest{options_.generation, Group::fc, false, 0});
+    for (const ActorId id : members_.ids(Role::fc_worker))
+      (void)context.send(id, ParameterRequest{options_.generation, Group::fc, false, 0});
   }
 
   void finish(Context& context) {
@@ -384,13 +393,14 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     const std::string result = result_json(facts(context), stopped_ ? "stopped" : "finished", std::string(kModelFile));
     const Status written = context.storage().write("result.json", as_span(result));
     write_status(context);
-    if (!saved || !written.ok()) return context.exit(ExitCode::io, "the run could not be saved: " + (written.ok() ? save_error_ : written.error().text));
+    if (!saved || !written.ok())
+      return context.exit(ExitCode::io, "the run could not be saved: " + (written.ok() ? save_error_ : written.error().text));
     context.exit(ExitCode::ok, stopped_ ? "stopped; the run is saved" : "finished; the run is saved");
   }
 
   bool save_model(Context& context) {
-    std::map<std::string, std::string> metadata = {{"model", job().model}, {"dataset", job().dataset}, {"format", "pt"},
-                                                   {"conv_version", std::to_string(conv_->store().version())}};
+    std::map<std::string, std::string> metadata = {
+        {"model", job().model}, {"dataset", job().dataset}, {"format", "pt"}, {"conv_version", std::to_string(conv_->store().version())}};
     if (fc_) metadata["fc_version"] = std::to_string(fc_->store().version());
     const std::span<const float> fc = fc_ ? fc_->store().exact() : std::span<const float>();
     const Bytes bytes = nn::model_to_safetensors(model_->model, conv_->store().exact(), fc, metadata);

@@ -11,7 +11,7 @@
 namespace hourglass {
 
 struct AggregatorOptions {
-  Job job;                       ///< valid: the options layer has checked it; a job that still fails to build ends the process with ExitCode::config
+  Job job;  ///< valid: the options layer has checked it; a job that still fails to build ends the process with ExitCode::config
   std::uint64_t run = 0;         ///< random per run
   std::uint32_t generation = 0;  ///< rises with each restart
 };

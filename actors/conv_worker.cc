@@ -31,17 +31,17 @@ struct UnderWay {
   Mode mode = Mode::train;
   std::uint32_t samples = 0;
   double progress = 0;
-  std::uint64_t version = 0;                               ///< parameters of the forward pass
+  std::uint64_t version = 0;  ///< parameters of the forward pass
   std::shared_ptr<const std::vector<float>> parameters;
   std::unique_ptr<nn::Tape> tape;
-  std::vector<float> input;                                ///< the tape may refer to it
+  std::vector<float> input;  ///< the tape may refer to it
   Parcel parcel;
   ActorId fc;
   Instant sent{};
 };
 
-class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, LeaseUpdate, Batch, ActivationGradients,
-                                        PushVerdict, ParameterUpdate, SnapshotChunk> {
+class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, LeaseUpdate, Batch,
+                                        ActivationGradients, PushVerdict, ParameterUpdate, SnapshotChunk> {
  public:
   explicit ConvWorker(ProcessIdentity identity) : membership_(std::move(identity), {Role::data_loader, Role::fc_worker}) {}
 
@@ -166,15 +166,16 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   [[nodiscard]] bool cut() const { return job_model_ && job_model_->model.fc != nullptr; }
   [[nodiscard]] bool synchronous() const { return job().staleness == 0; }
   [[nodiscard]] std::uint32_t outstanding_max() const { return synchronous() ? 1 : job().outstanding; }
-  /// One more than may be under way hides the loader's round trip. In synchronous mode each step takes the next batches of the epoch, so nothing is
-  /// asked for ahead.
+  /// One more than may be under way hides the loader's round trip. In synchronous mode each step takes the next batches of the epoch, so
+  /// nothing is asked for ahead.
   [[nodiscard]] std::uint32_t capacity() const { return leaving_ ? 0 : outstanding_max() + (synchronous() ? 0 : 1); }
 
   void begin(Context& context) {
     auto model = make_job_model(job());
     if (!model.ok()) return membership_.leave(context, ExitCode::config, model.error().text);
     if (model->hash != membership_.welcome().model_hash) {
-      return membership_.leave(context, ExitCode::protocol, "this build lays out the model differently from the aggregator's: update the older one");
+      return membership_.leave(context, ExitCode::protocol,
+                               "this build lays out the model differently from the aggregator's: update the older one");
     }
     auto memory = compress::ErrorFeedback::make(job().compress, model->conv_segments, model->conv.size());
     auto optimizer = params::make_optimizer(job().optimizer, job().weight_decay, model->conv.size());
@@ -201,8 +202,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     const Job& j = job();
     const std::size_t samples = batch.labels.size();
     const bool labels_fit = std::all_of(batch.labels.begin(), batch.labels.end(), [&](std::uint16_t label) { return label < j.classes; });
-    return samples > 0 && labels_fit && batch.images.size() == samples * j.channels * j.height * j.width && batch.mean.size() == j.channels &&
-           batch.deviation.size() == j.channels;
+    return samples > 0 && labels_fit && batch.images.size() == samples * j.channels * j.height * j.width &&
+           batch.mean.size() == j.channels && batch.deviation.size() == j.channels;
   }
 
   void ask_for_data(Context& context, bool repeat) {
@@ -272,6 +273,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     message.mode = batch.mode;
     message.conv_version = state.version;
     message.progress = batch.progress;
+    message.roster_revision = membership_.roster().revision;
     message.tensor = compress::encode_boundary(boundary_, state.samples, width, codec_, context.random());
     message.labels = std::move(batch.labels);
     state.parcel = pack(message);
@@ -329,7 +331,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   void push(Context& context, bool flush) {
     const std::uint64_t clock = group_->clock();
-    const bool made = group_->push(context, in_unit_ == 0 ? group_->replica().version() : unit_version_, unit_samples_, flush, job().flush_residual);
+    const bool made =
+        group_->push(context, in_unit_ == 0 ? group_->replica().version() : unit_version_, unit_samples_, flush, job().flush_residual);
     if (made) {
       leases_.pushed(clock);
     } else {
@@ -340,7 +343,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     context.gauge("residual_norm", group_->replica().residual_norm());
   }
 
-  /// No data for now: an incomplete unit is pushed as it is, else its leases would stay open and the epoch with them; then nobody waits for us.
+  /// No data for now: an incomplete unit is pushed as it is, else its leases would stay open and the epoch with them; then nobody waits for
+  /// us.
   void run_dry(Context& context) {
     if (!group_ || leases_.supply() == Supply::more || leases_.waiting() > 0 || !under_way_.empty()) return;
     if (in_unit_ > 0) {
@@ -377,7 +381,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   /// The roster shows what the aggregator believes.
   void tell_activity(Context& context) {
     const Member* me = membership_.find(context.self());
-    if (me != nullptr && me->active != active_) (void)context.send(kAggregator, Activity{membership_.generation(), activity_sequence_, active_});
+    if (me != nullptr && me->active != active_)
+      (void)context.send(kAggregator, Activity{membership_.generation(), activity_sequence_, active_});
   }
 
   void leave_if_drained(Context& context) {
@@ -387,7 +392,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     if (drained) return membership_.leave(context, ExitCode::ok, "asked to leave");
     if (context.now() - leaving_since_ < kLeaveWithin) return;
     const bool unsent = group_->unsettled() > 0;
-    membership_.leave(context, unsent ? ExitCode::temporary : ExitCode::ok, unsent ? "asked to leave; a push stayed unanswered" : "asked to leave");
+    membership_.leave(context, unsent ? ExitCode::temporary : ExitCode::ok,
+                      unsent ? "asked to leave; a push stayed unanswered" : "asked to leave");
   }
 
   MembershipClient membership_;
@@ -399,9 +405,9 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   LeaseBook leases_;
   ActorId loader_;
   std::map<std::uint64_t, UnderWay> under_way_;
-  std::uint64_t batches_ = 0;        ///< names batches towards FC workers
-  std::uint64_t started_ = 0;        ///< training batches forwarded
-  std::uint64_t in_unit_ = 0;        ///< of them, learned since the last push
+  std::uint64_t batches_ = 0;  ///< names batches towards FC workers
+  std::uint64_t started_ = 0;  ///< training batches forwarded
+  std::uint64_t in_unit_ = 0;  ///< of them, learned since the last push
   std::uint32_t unit_samples_ = 0;
   std::uint64_t unit_version_ = 0;
   std::vector<float> gradient_, boundary_, logit_gradient_;

@@ -90,7 +90,8 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     if (!row.ok()) return membership_.leave(context, ExitCode::config, row.error().text);
     row_ = *row;
     if (row_->channels != job().channels || row_->height != job().height || row_->width != job().width || row_->classes != job().classes) {
-      return membership_.leave(context, ExitCode::protocol, "this build describes dataset '" + job().dataset + "' differently from the aggregator's");
+      return membership_.leave(context, ExitCode::protocol,
+                               "this build describes dataset '" + job().dataset + "' differently from the aggregator's");
     }
     for (const data::Split split : {data::Split::train, data::Split::test}) {
       auto loaded = source_(job().dataset, split, job().seed);

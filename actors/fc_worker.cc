@@ -22,23 +22,25 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t kTickTimer = 1;
 constexpr std::uint32_t kStepTimer = 2;
 constexpr Duration kTick = 500ms;
-/// With several FC workers two rosters may differ for a moment about who serves whom; then a synchronous step does not wait longer than this.
+/// With several FC workers two rosters may differ for a moment about who serves whom; then a synchronous step does not wait longer than
+/// this.
 constexpr Duration kSynchronousWaitMax = 2s;
 constexpr Duration kLeaveWithin = 4s;
-constexpr std::size_t kQueueMax = 4096;     ///< batches of all CONV workers
-constexpr std::size_t kAnswersKept = 64;    ///< per CONV worker: more than it can have under way, whatever the order of arrival
+constexpr std::size_t kQueueMax = 4096;   ///< batches of all CONV workers
+constexpr std::size_t kAnswersKept = 64;  ///< per CONV worker: more than it can have under way, whatever the order of arrival
 
 /// A batch that waits for its step, decoded.
 struct Queued {
   ActorId from;
   std::uint64_t batch = 0;
   double progress = 0;
+  std::uint64_t roster_revision = 0;
   std::vector<float> values;
   std::vector<std::uint16_t> labels;
 };
 
-class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, Activations, PushVerdict, ParameterRequest,
-                                      ParameterUpdate, SnapshotChunk> {
+class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, Activations, PushVerdict,
+                                      ParameterRequest, ParameterUpdate, SnapshotChunk> {
  public:
   explicit FcWorker(ProcessIdentity identity) : membership_(std::move(identity), {}) {}
 
@@ -114,7 +116,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       context.count("activations_over_limit", 1);
       return;  // it will repeat
     }
-    Queued queued{from, message.batch, message.progress, {}, std::move(message.labels)};
+    Queued queued{from, message.batch, message.progress, message.roster_revision, {}, std::move(message.labels)};
     queued.values.resize(std::size_t{message.tensor.rows} * message.tensor.columns);
     if (!compress::decode_boundary(message.tensor, queued.values).ok()) return context.count("activations_invalid", 1);
     known.emplace(message.batch, Parcel{});
@@ -158,7 +160,8 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     if (!model.ok()) return membership_.leave(context, ExitCode::config, model.error().text);
     if (!model->model.fc) return membership_.leave(context, ExitCode::config, "this job has no FC part (cluster.fc_workers = 0)");
     if (model->hash != membership_.welcome().model_hash) {
-      return membership_.leave(context, ExitCode::protocol, "this build lays out the model differently from the aggregator's: update the older one");
+      return membership_.leave(context, ExitCode::protocol,
+                               "this build lays out the model differently from the aggregator's: update the older one");
     }
     auto memory = compress::ErrorFeedback::make(alone() ? "dense" : job().compress, model->fc_segments, model->fc.size());
     auto optimizer = params::make_optimizer(job().optimizer, job().weight_decay, model->fc.size());
@@ -252,8 +255,11 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   }
 
   [[nodiscard]] bool everybody_is_here(Context& context) const {
+    // Rosters and batches come over different connections: whom a CONV worker knew when it sent, we must know before we count heads.
+    const bool outdated =
+        std::any_of(queue_.begin(), queue_.end(), [&](const Queued& q) { return q.roster_revision > membership_.roster().revision; });
     const auto expected = served(context);
-    const bool all = std::all_of(expected.begin(), expected.end(), [&](ActorId id) {
+    const bool all = !outdated && std::all_of(expected.begin(), expected.end(), [&](ActorId id) {
       return std::any_of(queue_.begin(), queue_.end(), [&](const Queued& q) { return q.from == id; });
     });
     return all || (job().fc_workers > 1 && context.now() - waiting_since_ >= kSynchronousWaitMax);
@@ -320,8 +326,8 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
 
   void learn(Context& context, const std::shared_ptr<const std::vector<float>>& parameters, std::size_t batches, double progress,
              std::uint32_t rows) {
-    // The learning rate is that of one batch of every CONV worker together: as on the conv side, where each push weighs 1/P. How many batches
-    // happen to be taken at a time must not matter.
+    // The learning rate is that of one batch of every CONV worker together: as on the conv side, where each push weighs 1/P. How many
+    // batches happen to be taken at a time must not matter.
     const double scale = static_cast<double>(batches) / static_cast<double>(std::max<std::size_t>(1, served(context).size()));
     optimizer_->step(*parameters, gradient_, job().learning_rate * schedule_->factor(progress) * scale);
     if (!params::all_finite(gradient_)) {
@@ -376,7 +382,8 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       ++activity_sequence_;
       if (active && job().staleness != kUnlimited) group_->await_update(context);
     }
-    if (me != nullptr && me->active != active_) (void)context.send(kAggregator, Activity{membership_.generation(), activity_sequence_, active_});
+    if (me != nullptr && me->active != active_)
+      (void)context.send(kAggregator, Activity{membership_.generation(), activity_sequence_, active_});
   }
 
   void send_state(Context& context) {
@@ -416,9 +423,9 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   std::unique_ptr<params::Optimizer> optimizer_;
   std::unique_ptr<params::Schedule> schedule_;
   BoundaryCodec codec_ = BoundaryCodec::f32;
-  std::shared_ptr<std::vector<float>> own_;   ///< where alone
+  std::shared_ptr<std::vector<float>> own_;  ///< where alone
   std::uint64_t own_version_ = 0;
-  std::uint64_t sent_version_ = 0;            ///< newest that the aggregator was given
+  std::uint64_t sent_version_ = 0;  ///< newest that the aggregator was given
   std::deque<Queued> queue_;
   Instant waiting_since_{};
   std::map<ActorId, Answers> answers_;

@@ -61,7 +61,8 @@ std::optional<std::uint64_t> GroupMember::on(Context& context, const PushVerdict
   replica_.settle(message.clock, message.verdict);
   context.count("pushes_" + std::string(name_of(message.verdict)), 1);
   if (message.verdict != Verdict::applied) {
-    context.log(Severity::warning, "push rejected; its content returns to the residual", {{"reason", std::string(name_of(message.verdict))}});
+    context.log(Severity::warning, "push rejected; its content returns to the residual",
+                {{"reason", std::string(name_of(message.verdict))}});
   }
   return message.clock;
 }

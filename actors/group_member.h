@@ -27,7 +27,7 @@ class GroupMember {
 
   /// May unit of work `unit` (each ends in one push) be started now?
   [[nodiscard]] bool admits(std::uint64_t unit) const;
-  [[nodiscard]] bool ready() const { return ready_; }                 ///< the parameters here are the run's
+  [[nodiscard]] bool ready() const { return ready_; }           ///< the parameters here are the run's
   [[nodiscard]] std::uint64_t clock() const { return clock_; }  ///< pushes made
   [[nodiscard]] params::Replica& replica() { return replica_; }
   [[nodiscard]] const params::Replica& replica() const { return replica_; }
@@ -65,9 +65,9 @@ class GroupMember {
   std::uint64_t clock_ = 0;
   std::uint64_t applied_clock_ = 0;
   std::uint64_t admitted_ = 0;
-  bool ready_ = false;       ///< an update has come since start() or await_update()
+  bool ready_ = false;  ///< an update has come since start() or await_update()
   bool flush_made_ = false;
-  bool exact_ = false;       ///< the newest values came whole, not as deltas
+  bool exact_ = false;  ///< the newest values came whole, not as deltas
   Instant last_word_{};
   struct Snapshot {
     std::uint64_t version = 0;

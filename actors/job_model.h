@@ -13,12 +13,14 @@ namespace hourglass {
 
 struct JobModel {
   nn::Model model;
-  std::vector<float> conv, fc;                        ///< initial parameters; fc is empty where the model is not cut
+  std::vector<float> conv, fc;  ///< initial parameters; fc is empty where the model is not cut
   std::vector<compress::Segment> conv_segments, fc_segments;
   std::uint64_t hash = 0;
 
   [[nodiscard]] std::vector<float>& initial(Group group) { return group == Group::conv ? conv : fc; }
-  [[nodiscard]] const std::vector<compress::Segment>& segments(Group group) const { return group == Group::conv ? conv_segments : fc_segments; }
+  [[nodiscard]] const std::vector<compress::Segment>& segments(Group group) const {
+    return group == Group::conv ? conv_segments : fc_segments;
+  }
 };
 
 /// Errors: bad_config.

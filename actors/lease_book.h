@@ -16,7 +16,8 @@
 
 namespace hourglass {
 
-/// A lease goes received -> under way -> (training only: computed, then settling with its push) -> done. `done` entries are repeated until the loader answers.
+/// A lease goes received -> under way -> (training only: computed, then settling with its push) -> done. `done` entries are repeated until
+/// the loader answers.
 class LeaseBook {
  public:
   /// Takes a batch; false where it is held or done already (a repeat).
@@ -52,7 +53,7 @@ class LeaseBook {
   std::deque<Batch> evaluate_, train_;
   std::set<std::uint64_t> under_way_;
   std::vector<LeaseResult> computed_;
-  std::multimap<std::uint64_t, LeaseResult> settling_;               ///< by the clock of their push
+  std::multimap<std::uint64_t, LeaseResult> settling_;  ///< by the clock of their push
   std::deque<Done> done_;
   std::uint64_t sequence_ = 0;
   std::uint64_t answered_ = 0;

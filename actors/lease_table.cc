@@ -149,7 +149,8 @@ void LeaseTable::resume(std::uint64_t samples_done, std::uint64_t samples_repeat
 }
 
 std::size_t LeaseTable::held_by(ActorId worker) const {
-  return static_cast<std::size_t>(std::count_if(leases_.begin(), leases_.end(), [&](const auto& row) { return row.second.worker == worker; }));
+  return static_cast<std::size_t>(
+      std::count_if(leases_.begin(), leases_.end(), [&](const auto& row) { return row.second.worker == worker; }));
 }
 
 DataProgress LeaseTable::progress() const {

@@ -77,7 +77,7 @@ class LeaseTable {
 
   LeasePlan plan_;
   std::uint64_t total_ = 0;
-  std::uint64_t handed_out_ = 0;   ///< training samples, repeats not counted
+  std::uint64_t handed_out_ = 0;  ///< training samples, repeats not counted
   std::uint64_t done_ = 0;
   std::uint64_t repeated_ = 0;
   std::uint32_t epoch_ = 0;

@@ -13,8 +13,8 @@ std::string& check_actor() {
 }  // namespace
 
 void check_failed(const char* file, int line, const char* condition, std::string_view text) {
-  std::fprintf(stderr, "%s:%d: check failed: %s: %.*s (%s)\n", file, line, condition, static_cast<int>(text.size()),
-               text.data(), check_actor().c_str());
+  std::fprintf(stderr, "%s:%d: check failed: %s: %.*s (%s)\n", file, line, condition, static_cast<int>(text.size()), text.data(),
+               check_actor().c_str());
   std::fflush(stderr);
   std::abort();
 }

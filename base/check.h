@@ -15,5 +15,4 @@ void set_check_actor(std::string name);
 
 }  // namespace hourglass
 
-#define HG_CHECK(condition, text) \
-  (static_cast<bool>(condition) ? void(0) : ::hourglass::check_failed(__FILE__, __LINE__, #condition, text))
+#define HG_CHECK(condition, text) (static_cast<bool>(condition) ? void(0) : ::hourglass::check_failed(__FILE__, __LINE__, #condition, text))

@@ -12,7 +12,7 @@ namespace hourglass {
 enum class Role : std::uint8_t { data_loader = 0, conv_worker = 1, fc_worker = 2, aggregator = 3, monitor = 4 };
 inline constexpr std::uint8_t kRoles = 5;
 
-std::string_view name_of(Role role);                      ///< "conv-worker"
+std::string_view name_of(Role role);  ///< "conv-worker"
 std::optional<Role> role_from_name(std::string_view name);
 
 /// One process of one run. The index is drawn anew at every process start (the aggregator's alone is 0), so an id names an

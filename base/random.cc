@@ -61,8 +61,6 @@ double Random::normal() {
   }
 }
 
-Random Random::fork(std::string_view purpose) const {
-  return Random(state_[0] ^ std::rotl(state_[2], 29) ^ fingerprint(as_span(purpose)));
-}
+Random Random::fork(std::string_view purpose) const { return Random(state_[0] ^ std::rotl(state_[2], 29) ^ fingerprint(as_span(purpose))); }
 
 }  // namespace hourglass

@@ -13,11 +13,11 @@ namespace hourglass {
 class Random {
  public:
   explicit Random(std::uint64_t seed);
-  std::uint64_t next();                       ///< uniform over 64 bits
-  std::uint64_t below(std::uint64_t limit);   ///< uniform in [0, limit), unbiased; limit > 0
-  double uniform();                           ///< [0, 1), 53 bits
+  std::uint64_t next();                                                          ///< uniform over 64 bits
+  std::uint64_t below(std::uint64_t limit);                                      ///< uniform in [0, limit), unbiased; limit > 0
+  double uniform();                                                              ///< [0, 1), 53 bits
   float uniform_float() { return static_cast<float>(next() >> 40) * 0x1p-24F; }  ///< [0, 1), 24 bits
-  double normal();                            ///< mean 0, variance 1 (polar method)
+  double normal();                                                               ///< mean 0, variance 1 (polar method)
   /// An independent generator for a named purpose; does not advance this one.
   [[nodiscard]] Random fork(std::string_view purpose) const;
 

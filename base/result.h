@@ -35,21 +35,33 @@ struct Error {
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}        // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}    // NOLINT(google-explicit-constructor)
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT(google-explicit-constructor)
+  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT(google-explicit-constructor)
   Result(Errc code, std::string text) : Result(Error{code, std::move(text)}) {}
 
   [[nodiscard]] bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
-  T& value() & { HG_CHECK(ok(), error_text()); return std::get<0>(state_); }
-  const T& value() const& { HG_CHECK(ok(), error_text()); return std::get<0>(state_); }
-  T value() && { HG_CHECK(ok(), error_text()); return std::get<0>(std::move(state_)); }  ///< by value: nothing left to dangle
+  T& value() & {
+    HG_CHECK(ok(), error_text());
+    return std::get<0>(state_);
+  }
+  const T& value() const& {
+    HG_CHECK(ok(), error_text());
+    return std::get<0>(state_);
+  }
+  T value() && {
+    HG_CHECK(ok(), error_text());
+    return std::get<0>(std::move(state_));
+  }  ///< by value: nothing left to dangle
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
   T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
-  [[nodiscard]] const Error& error() const { HG_CHECK(!ok(), "no error to read"); return std::get<1>(state_); }
+  [[nodiscard]] const Error& error() const {
+    HG_CHECK(!ok(), "no error to read");
+    return std::get<1>(state_);
+  }
 
  private:
   [[nodiscard]] std::string error_text() const { return ok() ? std::string() : std::get<1>(state_).text; }
@@ -65,7 +77,10 @@ class [[nodiscard]] Result<void> {
 
   [[nodiscard]] bool ok() const { return ok_; }
   explicit operator bool() const { return ok_; }
-  [[nodiscard]] const Error& error() const { HG_CHECK(!ok_, "no error to read"); return error_; }
+  [[nodiscard]] const Error& error() const {
+    HG_CHECK(!ok_, "no error to read");
+    return error_;
+  }
 
  private:
   Error error_;

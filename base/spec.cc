@@ -9,9 +9,8 @@ namespace hourglass {
 namespace {
 
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  return !text.empty() &&
+         std::all_of(text.begin(), text.end(), [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; });
 }
 
 Error wrong(const SpecStage& stage, std::string_view key, std::string_view value, const std::string& allowed) {
@@ -31,8 +30,7 @@ const std::string* find(const SpecStage& stage, std::string_view key) {
   return nullptr;
 }
 
-Result<std::int64_t> parse_whole(const SpecStage& stage, std::string_view key, std::string_view text, std::int64_t low,
-                                 std::int64_t high) {
+Result<std::int64_t> parse_whole(const SpecStage& stage, std::string_view key, std::string_view text, std::int64_t low, std::int64_t high) {
   std::int64_t out = 0;
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (status != std::errc() || end != text.data() + text.size() || out < low || out > high) {
@@ -54,15 +52,13 @@ Result<double> SpecStage::number(std::string_view key, double fallback, double l
   return out;
 }
 
-Result<std::int64_t> SpecStage::whole(std::string_view key, std::int64_t fallback, std::int64_t low,
-                                      std::int64_t high) const {
+Result<std::int64_t> SpecStage::whole(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high) const {
   const std::string* text = find(*this, key);
   if (text == nullptr) return fallback;
   return parse_whole(*this, key, *text, low, high);
 }
 
-Result<std::int64_t> SpecStage::whole_word(std::size_t position, std::string_view meaning, std::int64_t low,
-                                           std::int64_t high) const {
+Result<std::int64_t> SpecStage::whole_word(std::size_t position, std::string_view meaning, std::int64_t low, std::int64_t high) const {
   if (position >= words.size()) return {Errc::bad_config, name + " needs its " + std::string(meaning)};
   return parse_whole(*this, meaning, words[position], low, high);
 }
@@ -73,8 +69,8 @@ Status SpecStage::only(std::initializer_list<std::string_view> known, std::size_
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     std::string list;
     for (const auto& each : known) list += (list.empty() ? "" : ", ") + std::string(each);
-    return {Errc::bad_config, name + " has no option '" + key + "'" +
-                                  (list.empty() ? std::string("; it takes none") : "; it takes: " + list)};
+    return {Errc::bad_config,
+            name + " has no option '" + key + "'" + (list.empty() ? std::string("; it takes none") : "; it takes: " + list)};
   }
   return {};
 }

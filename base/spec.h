@@ -20,10 +20,8 @@ struct SpecStage {
 
   /// The option's (or the position-th word's) value as a number in [low, high], or `fallback` where it is absent.
   [[nodiscard]] Result<double> number(std::string_view key, double fallback, double low, double high) const;
-  [[nodiscard]] Result<std::int64_t> whole(std::string_view key, std::int64_t fallback, std::int64_t low,
-                                           std::int64_t high) const;
-  [[nodiscard]] Result<std::int64_t> whole_word(std::size_t position, std::string_view meaning, std::int64_t low,
-                                                std::int64_t high) const;
+  [[nodiscard]] Result<std::int64_t> whole(std::string_view key, std::int64_t fallback, std::int64_t low, std::int64_t high) const;
+  [[nodiscard]] Result<std::int64_t> whole_word(std::size_t position, std::string_view meaning, std::int64_t low, std::int64_t high) const;
   /// Fails, naming what is allowed, when an option is not among `known` or there are more than `words_max` words.
   [[nodiscard]] Status only(std::initializer_list<std::string_view> known, std::size_t words_max = 0) const;
 };

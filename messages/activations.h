@@ -13,10 +13,11 @@ namespace hourglass {
 /// worker recognises (sender, batch) and answers a repeat with the same gradient.
 struct Activations {
   static constexpr MessageType kType = MessageType::activations;
-  std::uint64_t batch = 0;         ///< counts the sender's batches
+  std::uint64_t batch = 0;  ///< counts the sender's batches
   Mode mode = Mode::train;
-  std::uint64_t conv_version = 0;  ///< parameters it was forwarded with
-  double progress = 0;             ///< as in Batch
+  std::uint64_t conv_version = 0;     ///< parameters it was forwarded with
+  double progress = 0;                ///< as in Batch
+  std::uint64_t roster_revision = 0;  ///< newest that the sender knows: a synchronous FC worker counts heads on none that is older
   BoundaryTensor tensor;
   std::vector<std::uint16_t> labels;
 
@@ -26,6 +27,7 @@ struct Activations {
     v.choice(m.mode, Mode::evaluate);
     v.number(m.conv_version);
     v.real(m.progress);
+    v.number(m.roster_revision);
     v.group(m.tensor);
     v.packed(m.labels, limits::kBatchSamples);
   }

@@ -30,28 +30,28 @@
 #include "messages/welcome.h"
 
 /// X(struct, name in logs)
-#define HOURGLASS_MESSAGES(X)                         \
-  X(Hello, "hello")                                   \
-  X(Welcome, "welcome")                               \
-  X(Refuse, "refuse")                                 \
-  X(Roster, "roster")                                 \
-  X(Heartbeat, "heartbeat")                           \
-  X(HeartbeatReply, "heartbeat_reply")                \
-  X(RunPhase, "run_phase")                            \
-  X(PhaseReached, "phase_reached")                    \
-  X(Activity, "activity")                             \
-  X(Goodbye, "goodbye")                               \
-  X(BatchRequest, "batch_request")                    \
-  X(LeaseUpdate, "lease_update")                      \
-  X(Batch, "batch")                                   \
-  X(DataProgress, "data_progress")                    \
-  X(EvaluationResult, "evaluation_result")            \
-  X(Activations, "activations")                       \
-  X(ActivationGradients, "activation_gradients")      \
-  X(GradientPush, "gradient_push")                    \
-  X(PushVerdict, "push_verdict")                      \
-  X(ParameterRequest, "parameter_request")            \
-  X(ParameterUpdate, "parameter_update")              \
-  X(SnapshotChunk, "snapshot_chunk")                  \
-  X(MetricReport, "metric_report")                    \
+#define HOURGLASS_MESSAGES(X)                    \
+  X(Hello, "hello")                              \
+  X(Welcome, "welcome")                          \
+  X(Refuse, "refuse")                            \
+  X(Roster, "roster")                            \
+  X(Heartbeat, "heartbeat")                      \
+  X(HeartbeatReply, "heartbeat_reply")           \
+  X(RunPhase, "run_phase")                       \
+  X(PhaseReached, "phase_reached")               \
+  X(Activity, "activity")                        \
+  X(Goodbye, "goodbye")                          \
+  X(BatchRequest, "batch_request")               \
+  X(LeaseUpdate, "lease_update")                 \
+  X(Batch, "batch")                              \
+  X(DataProgress, "data_progress")               \
+  X(EvaluationResult, "evaluation_result")       \
+  X(Activations, "activations")                  \
+  X(ActivationGradients, "activation_gradients") \
+  X(GradientPush, "gradient_push")               \
+  X(PushVerdict, "push_verdict")                 \
+  X(ParameterRequest, "parameter_request")       \
+  X(ParameterUpdate, "parameter_update")         \
+  X(SnapshotChunk, "snapshot_chunk")             \
+  X(MetricReport, "metric_report")               \
   X(RunStatus, "run_status")

@@ -19,11 +19,11 @@ struct Batch {
   std::uint64_t lease = 0;
   Mode mode = Mode::train;
   std::uint32_t epoch = 0;
-  double progress = 0;                ///< share of the run's training samples handed out before this batch, for schedules
-  std::vector<std::uint32_t> ids;     ///< sample indices in the dataset
+  double progress = 0;             ///< share of the run's training samples handed out before this batch, for schedules
+  std::vector<std::uint32_t> ids;  ///< sample indices in the dataset
   std::vector<std::uint16_t> labels;
-  Bytes images;                       ///< samples x channels x height x width, u8
-  std::vector<float> mean, deviation; ///< per channel: input = (byte / 255 - mean) / deviation
+  Bytes images;                        ///< samples x channels x height x width, u8
+  std::vector<float> mean, deviation;  ///< per channel: input = (byte / 255 - mean) / deviation
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {

@@ -14,7 +14,9 @@
 namespace hourglass {
 
 template <class M>
-concept WireMessage = Described<M> && requires { { M::kType } -> std::convertible_to<MessageType>; };
+concept WireMessage = Described<M> && requires {
+  { M::kType } -> std::convertible_to<MessageType>;
+};
 
 /// Defined for the structs in all_messages.h only. A message that the receiver would refuse (a number out of its range, a text too
 /// long, a real that is not finite) is the sender's bug and aborts: who computes a loss looks at it before it fills a message.
@@ -27,7 +29,7 @@ Bytes encode(const M& message);
 template <WireMessage M>
 Result<M> decode(std::span<const std::byte> body);
 
-std::string_view name_of(MessageType type);       ///< "gradient_push"; "unknown" for what is not in the list
+std::string_view name_of(MessageType type);  ///< "gradient_push"; "unknown" for what is not in the list
 bool is_known(std::uint8_t type);
 
 /// What a message is accounted as.

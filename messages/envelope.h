@@ -17,9 +17,9 @@ struct Envelope {
   MessageType type{};
   Traffic traffic = Traffic::control;
   ActorId from;
-  std::uint64_t sequence = 0;    ///< counts the sender's messages to this receiver
+  std::uint64_t sequence = 0;  ///< counts the sender's messages to this receiver
   SharedBytes body;
-  std::string source_address;    ///< where the transport saw it come from ("10.0.0.7"); empty in the simulator
+  std::string source_address;  ///< where the transport saw it come from ("10.0.0.7"); empty in the simulator
 };
 
 /// Little-endian: "HGLS", protocol u16, type u8, traffic u8, role u8, 3 zero bytes, index u32, sequence u64, body bytes u32,

@@ -12,10 +12,10 @@ namespace hourglass {
 /// a number that it has.
 struct EvaluationResult {
   static constexpr MessageType kType = MessageType::evaluation_result;
-  std::uint32_t number = 0;            ///< counts evaluations of the run
-  bool final_parameters = false;       ///< the one of Phase::evaluating
-  std::uint64_t samples_done = 0;      ///< training samples at its start
-  std::uint64_t count = 0;             ///< test samples seen
+  std::uint32_t number = 0;        ///< counts evaluations of the run
+  bool final_parameters = false;   ///< the one of Phase::evaluating
+  std::uint64_t samples_done = 0;  ///< training samples at its start
+  std::uint64_t count = 0;         ///< test samples seen
   double loss_sum = 0;
   std::uint64_t hits = 0;
 

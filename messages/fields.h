@@ -27,31 +27,42 @@ inline constexpr std::size_t kSpecBytes = 4096;
 inline constexpr std::size_t kMembers = 1024;
 inline constexpr std::size_t kBatchSamples = 4096;
 inline constexpr std::size_t kSampleBytes = 1U << 20;
-inline constexpr std::size_t kLeases = 64;             ///< leases one worker may work on at a time
-inline constexpr std::size_t kHeldLeases = 4096;       ///< and hold, those of its present unit included
-inline constexpr std::size_t kResults = 4096;          ///< lease results in one request
-inline constexpr std::size_t kBlocks = 4096;           ///< gradient blocks in one message
-inline constexpr std::size_t kDeltas = 256;            ///< versions in one update
-inline constexpr std::size_t kParameters = 1U << 28;   ///< 268 M floats in one group
-inline constexpr std::size_t kBodyBytes = 1U << 30;    ///< one message body
-inline constexpr std::size_t kChunkBytes = 1U << 20;   ///< one snapshot chunk
+inline constexpr std::size_t kLeases = 64;            ///< leases one worker may work on at a time
+inline constexpr std::size_t kHeldLeases = 4096;      ///< and hold, those of its present unit included
+inline constexpr std::size_t kResults = 4096;         ///< lease results in one request
+inline constexpr std::size_t kBlocks = 4096;          ///< gradient blocks in one message
+inline constexpr std::size_t kDeltas = 256;           ///< versions in one update
+inline constexpr std::size_t kParameters = 1U << 28;  ///< 268 M floats in one group
+inline constexpr std::size_t kBodyBytes = 1U << 30;   ///< one message body
+inline constexpr std::size_t kChunkBytes = 1U << 20;  ///< one snapshot chunk
 inline constexpr std::size_t kMetrics = 512;
 }  // namespace limits
 
 /// A visitor that ignores everything; used by the concept below.
 struct NullVisitor {
-  template <class... A> void number(A&&...) {}
-  template <class... A> void flag(A&&...) {}
-  template <class... A> void choice(A&&...) {}
-  template <class... A> void real(A&&...) {}
-  template <class... A> void text(A&&...) {}
-  template <class... A> void packed(A&&...) {}
-  template <class... A> void blob(A&&...) {}
-  template <class... A> void items(A&&...) {}
-  template <class... A> void group(A&&...) {}
+  template <class... A>
+  void number(A&&...) {}
+  template <class... A>
+  void flag(A&&...) {}
+  template <class... A>
+  void choice(A&&...) {}
+  template <class... A>
+  void real(A&&...) {}
+  template <class... A>
+  void text(A&&...) {}
+  template <class... A>
+  void packed(A&&...) {}
+  template <class... A>
+  void blob(A&&...) {}
+  template <class... A>
+  void items(A&&...) {}
+  template <class... A>
+  void group(A&&...) {}
 };
 
 template <class M>
-concept Described = requires(M& m, NullVisitor& v) { M::fields(m, v); };
+concept Described = requires(M& m, NullVisitor& v) {
+  M::fields(m, v);
+};
 
 }  // namespace hourglass

@@ -29,7 +29,7 @@ struct GradientBlock {
   IndexCodec index_codec = IndexCodec::none;
   ValueCodec value_codec = ValueCodec::f32;
   std::uint8_t rice_bits = 0;
-  float low = 0;   ///< levels of two_level, else 0
+  float low = 0;  ///< levels of two_level, else 0
   float high = 0;
   Bytes indices;
   Bytes values;

@@ -14,12 +14,12 @@ struct Hello {
   static constexpr MessageType kType = MessageType::hello;
   std::uint32_t protocol_min = kProtocolMin;
   std::uint32_t protocol_max = kProtocolMax;
-  std::string build;      ///< version and commit, for people
+  std::string build;              ///< version and commit, for people
   std::uint64_t incarnation = 0;  ///< random per process start
-  std::string name;       ///< host or container name, for people
-  std::string host;       ///< address that peers should use; empty: the one the aggregator sees
-  std::uint16_t port = 0; ///< where this process listens
-  std::uint32_t process = 0;  ///< operating-system process id, for people
+  std::string name;               ///< host or container name, for people
+  std::string host;               ///< address that peers should use; empty: the one the aggregator sees
+  std::uint16_t port = 0;         ///< where this process listens
+  std::uint32_t process = 0;      ///< operating-system process id, for people
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {

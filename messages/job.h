@@ -14,36 +14,36 @@ inline constexpr std::int64_t kUnlimited = -1;  ///< of `staleness`
 /// their own. The option table in services/ gives each member its key, range, default origin and help.
 struct Job {
   // model and data
-  std::string model = "cnn";               ///< registry name or layer spec
-  std::string dataset = "fashion_mnist";   ///< registry name
+  std::string model = "cnn";                                          ///< registry name or layer spec
+  std::string dataset = "fashion_mnist";                              ///< registry name
   std::uint32_t channels = 1, height = 28, width = 28, classes = 10;  ///< of one sample, from the dataset's registry row
   std::uint64_t seed = 1;
   // cluster
-  std::uint32_t conv_workers = 2;          ///< how many to wait for at the start; more may join, some may leave
-  std::uint32_t fc_workers = 1;            ///< 0: no cut, the whole model on the CONV workers
-  double start_timeout_seconds = 120;      ///< with fewer CONV workers than asked for, start after this (at least one)
-  double dead_after_seconds = 10;          ///< a member without heartbeat for this long is removed
+  std::uint32_t conv_workers = 2;      ///< how many to wait for at the start; more may join, some may leave
+  std::uint32_t fc_workers = 1;        ///< 0: no cut, the whole model on the CONV workers
+  double start_timeout_seconds = 120;  ///< with fewer CONV workers than asked for, start after this (at least one)
+  double dead_after_seconds = 10;      ///< a member without heartbeat for this long is removed
   // training
-  std::uint32_t batch = 32;                ///< samples per CONV worker and step; the learning rate is that of all workers' batches together
+  std::uint32_t batch = 32;  ///< samples per CONV worker and step; the learning rate is that of all workers' batches together
   std::uint32_t epochs = 3;
-  std::uint64_t samples = 0;               ///< stop after this many training samples; 0: epochs decide
-  std::uint64_t evaluate_every = 0;        ///< training samples between evaluations; 0: at the end of each epoch
-  std::int64_t staleness = 4;              ///< bound s; kUnlimited
-  std::uint32_t local_steps = 1;           ///< H
-  std::uint32_t outstanding = 2;           ///< W, batches a CONV worker has under way
-  std::uint32_t fc_batch_samples = 256;    ///< most samples of one FC step
+  std::uint64_t samples = 0;             ///< stop after this many training samples; 0: epochs decide
+  std::uint64_t evaluate_every = 0;      ///< training samples between evaluations; 0: at the end of each epoch
+  std::int64_t staleness = 4;            ///< bound s; kUnlimited
+  std::uint32_t local_steps = 1;         ///< H
+  std::uint32_t outstanding = 2;         ///< W, batches a CONV worker has under way
+  std::uint32_t fc_batch_samples = 256;  ///< most samples of one FC step
   // optimizer
   std::string optimizer = "sgd momentum=0.9";
   double learning_rate = 0.03;
   std::string schedule = "cosine warmup=0.02";  ///< a stale start at the full rate can kill a small net
   double weight_decay = 0;
   // bytes
-  std::string compress = "dense";          ///< push, spec string
-  std::string downlink = "dense";          ///< update, spec string
-  std::string boundary = "f32";            ///< f32 | bf16 | u8
-  bool flush_residual = true;              ///< at the end, send what error feedback still holds
+  std::string compress = "dense";  ///< push, spec string
+  std::string downlink = "dense";  ///< update, spec string
+  std::string boundary = "f32";    ///< f32 | bf16 | u8
+  bool flush_residual = true;      ///< at the end, send what error feedback still holds
   // process
-  std::uint32_t threads = 1;               ///< per worker, for layers
+  std::uint32_t threads = 1;                  ///< per worker, for layers
   std::uint64_t credit_bytes = 256ULL << 20;  ///< most bytes queued towards one peer
 
   template <class Self, class V>

@@ -7,8 +7,7 @@ namespace hourglass {
 
 std::string_view name_of(Traffic traffic) {
   static constexpr std::array<std::string_view, kTraffics> kNames = {
-      "batch",     "activations", "activation_gradients", "push_conv", "push_fc",
-      "update_conv", "update_fc",   "snapshot",             "metrics",   "control"};
+      "batch", "activations", "activation_gradients", "push_conv", "push_fc", "update_conv", "update_fc", "snapshot", "metrics", "control"};
   return kNames[static_cast<std::size_t>(traffic) % kTraffics];
 }
 

@@ -36,7 +36,16 @@ enum class MessageType : std::uint8_t {
 
 /// What a message is for, as bytes are accounted. Push and update split by parameter group, which the type alone does not tell.
 enum class Traffic : std::uint8_t {
-  batch, activations, activation_gradients, push_conv, push_fc, update_conv, update_fc, snapshot, metrics, control,
+  batch,
+  activations,
+  activation_gradients,
+  push_conv,
+  push_fc,
+  update_conv,
+  update_fc,
+  snapshot,
+  metrics,
+  control,
 };
 inline constexpr std::uint8_t kTraffics = 10;
 std::string_view name_of(Traffic traffic);  ///< "push_conv"

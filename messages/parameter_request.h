@@ -14,7 +14,7 @@ struct ParameterRequest {
   static constexpr MessageType kType = MessageType::parameter_request;
   std::uint32_t generation = 0;
   Group group = Group::conv;
-  bool has_version = false;     ///< false: send a snapshot
+  bool has_version = false;  ///< false: send a snapshot
   std::uint64_t version = 0;
 
   template <class Self, class V>

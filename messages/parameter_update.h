@@ -12,8 +12,8 @@ namespace hourglass {
 
 /// One published step of the shared downlink stream.
 struct VersionDelta {
-  std::uint64_t to = 0;                 ///< version after it
-  std::vector<GradientBlock> blocks;    ///< added one after the other
+  std::uint64_t to = 0;               ///< version after it
+  std::vector<GradientBlock> blocks;  ///< added one after the other
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {

@@ -10,10 +10,10 @@ namespace hourglass {
 
 enum class Verdict : std::uint8_t {
   applied,
-  stale,       ///< version staleness above the bound
-  nonfinite,   ///< a value is not finite
-  shape,       ///< blocks do not fit the group
-  version,     ///< base version from the future, or another run
+  stale,      ///< version staleness above the bound
+  nonfinite,  ///< a value is not finite
+  shape,      ///< blocks do not fit the group
+  version,    ///< base version from the future, or another run
 };
 inline constexpr Verdict kLastVerdict = Verdict::version;
 std::string_view name_of(Verdict verdict);

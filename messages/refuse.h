@@ -9,12 +9,12 @@
 namespace hourglass {
 
 enum class Refusal : std::uint8_t {
-  protocol = 1,      ///< no common protocol version; final
-  role_full = 2,     ///< the job has as many of this role as it wants; try later
-  duplicate = 3,     ///< another live process holds this identity; final
-  unknown_member = 4,///< "I do not know you": say Hello again
-  run_over = 5,      ///< the run has ended; final
-  bad_request = 6,   ///< final
+  protocol = 1,        ///< no common protocol version; final
+  role_full = 2,       ///< the job has as many of this role as it wants; try later
+  duplicate = 3,       ///< another live process holds this identity; final
+  unknown_member = 4,  ///< "I do not know you": say Hello again
+  run_over = 5,        ///< the run has ended; final
+  bad_request = 6,     ///< final
 };
 
 /// Aggregator -> a process that may not take part, or is no longer known.

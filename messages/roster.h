@@ -13,10 +13,10 @@ namespace hourglass {
 
 struct Member {
   ActorId id;
-  std::uint32_t number = 0;   ///< small number within its role
-  std::string name;           ///< host or container
-  std::string endpoint;       ///< "tcp://10.0.0.7:41234"; empty: it does not listen
-  bool active = false;        ///< it has training data to work on (an idle worker holds nobody back)
+  std::uint32_t number = 0;  ///< small number within its role
+  std::string name;          ///< host or container
+  std::string endpoint;      ///< "tcp://10.0.0.7:41234"; empty: it does not listen
+  bool active = false;       ///< it has training data to work on (an idle worker holds nobody back)
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {

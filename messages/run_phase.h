@@ -9,7 +9,7 @@
 namespace hourglass {
 
 enum class Phase : std::uint8_t {
-  waiting,     ///< for the first workers
+  waiting,  ///< for the first workers
   training,
   flushing,    ///< data is used up: workers push what they still hold, then take the final parameters
   evaluating,  ///< the final parameters on the test set

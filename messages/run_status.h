@@ -14,11 +14,11 @@ namespace hourglass {
 
 /// One row of the run's history.
 struct HistoryRow {
-  double seconds = 0;          ///< since training began
-  std::uint64_t samples = 0;   ///< training samples completed
-  std::uint64_t bytes = 0;     ///< socket bytes of all actors so far, by their last reports
-  double loss = 0;             ///< test set
-  double accuracy = 0;         ///< test set, 0..1
+  double seconds = 0;         ///< since training began
+  std::uint64_t samples = 0;  ///< training samples completed
+  std::uint64_t bytes = 0;    ///< socket bytes of all actors so far, by their last reports
+  double loss = 0;            ///< test set
+  double accuracy = 0;        ///< test set, 0..1
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
@@ -39,8 +39,8 @@ struct MemberStatus {
   bool active = false;
   bool gone = false;
   std::uint64_t clock = 0;
-  std::uint64_t version = 0;           ///< newest that it was sent
-  double last_seen_seconds = 0;        ///< ago
+  std::uint64_t version = 0;     ///< newest that it was sent
+  double last_seen_seconds = 0;  ///< ago
   std::uint64_t progress_age_ms = 0;
 
   template <class Self, class V>
@@ -62,8 +62,8 @@ struct MemberStatus {
 /// Of one parameter group.
 struct GroupStatus {
   std::uint64_t version = 0;
-  std::uint64_t received = 0;                ///< unique pushes
-  std::vector<std::uint64_t> by_verdict;     ///< indexed by Verdict; they sum to `received`
+  std::uint64_t received = 0;             ///< unique pushes
+  std::vector<std::uint64_t> by_verdict;  ///< indexed by Verdict; they sum to `received`
   std::uint64_t duplicates = 0;
   std::uint64_t staleness_max = 0;
   double staleness_mean = 0;
@@ -88,12 +88,12 @@ struct RunStatus {
   std::string model, dataset;
   std::uint32_t epoch = 0, epochs = 0;
   std::uint64_t samples_done = 0, samples_total = 0, samples_repeated = 0;
-  double seconds = 0;                 ///< since training began
-  double samples_per_second = 0;      ///< over the newest seconds
-  double loss = 0;                    ///< training, exponential mean
-  double progress = 0;                ///< 0..1
+  double seconds = 0;             ///< since training began
+  double samples_per_second = 0;  ///< over the newest seconds
+  double loss = 0;                ///< training, exponential mean
+  double progress = 0;            ///< 0..1
   std::int64_t staleness_bound = 0;
-  std::vector<GroupStatus> groups;    ///< conv, then fc
+  std::vector<GroupStatus> groups;  ///< conv, then fc
   std::vector<HistoryRow> history;
   std::vector<MemberStatus> members;
 

@@ -16,11 +16,11 @@ struct SnapshotChunk {
   std::uint32_t generation = 0;
   Group group = Group::conv;
   std::uint64_t version = 0;
-  std::uint64_t applied_clock = 0;   ///< as in ParameterUpdate
+  std::uint64_t applied_clock = 0;  ///< as in ParameterUpdate
   std::uint64_t admitted_clock = 0;
-  std::uint64_t total = 0;           ///< parameters of the group
-  std::uint64_t offset = 0;          ///< of this chunk, in parameters
-  Bytes values;                      ///< f32
+  std::uint64_t total = 0;   ///< parameters of the group
+  std::uint64_t offset = 0;  ///< of this chunk, in parameters
+  Bytes values;              ///< f32
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {

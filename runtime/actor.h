@@ -15,12 +15,14 @@ class Actor {
   virtual void start(Context&) {}
   virtual void receive(Context&, const Envelope&) = 0;
   virtual void wake(Context&, std::uint32_t /*timer*/) {}
-  /// The operator asks to leave (SIGTERM). The actor drains and calls Context::exit; a second request or the reactor's own limit ends it anyway.
+  /// The operator asks to leave (SIGTERM). The actor drains and calls Context::exit; a second request or the reactor's own limit ends it
+  /// anyway.
   virtual void stop(Context& context) { context.exit(ExitCode::ok, "stopped"); }
 };
 
-/// Typed dispatch: decodes the messages named in `Ms` and calls `Self::on(Context&, ActorId from, M&&)`. What does not decode, and types that
-/// this actor does not take, are counted ("malformed.<type>", "unexpected.<type>") and dropped; the log gets one line a minute for each peer from the reactor.
+/// Typed dispatch: decodes the messages named in `Ms` and calls `Self::on(Context&, ActorId from, M&&)`. What does not decode, and types
+/// that this actor does not take, are counted ("malformed.<type>", "unexpected.<type>") and dropped; the log gets one line a minute for
+/// each peer from the reactor.
 template <class Self, WireMessage... Ms>
 class Handles : public Actor {
  public:
@@ -28,7 +30,8 @@ class Handles : public Actor {
     const bool known = ((envelope.type == Ms::kType ? (deliver<Ms>(context, envelope), true) : false) || ...);
     if (!known) {
       context.count("unexpected." + std::string(name_of(envelope.type)), 1);
-      context.log(Severity::warning, "unexpected message", {{"type", std::string(name_of(envelope.type))}, {"peer", to_string(envelope.from)}});
+      context.log(Severity::warning, "unexpected message",
+                  {{"type", std::string(name_of(envelope.type))}, {"peer", to_string(envelope.from)}});
     }
   }
 

@@ -23,7 +23,16 @@ using Fields = std::vector<std::pair<std::string, std::string>>;
 
 /// How a process ends, as documented in docs/operations.md.
 enum class ExitCode : int {
-  ok = 0, failure = 1, usage = 2, bad_data = 65, missing_data = 66, unavailable = 69, io = 74, temporary = 75, protocol = 76, config = 78,
+  ok = 0,
+  failure = 1,
+  usage = 2,
+  bad_data = 65,
+  missing_data = 66,
+  unavailable = 69,
+  io = 74,
+  temporary = 75,
+  protocol = 76,
+  config = 78,
 };
 
 /// The byte counters that a reactor keeps by itself: "sent.<traffic>.payload", "sent.<traffic>.socket", and "received." likewise;
@@ -38,7 +47,9 @@ class Context {
   /// Never blocks. Errors: unreachable (no route to the peer), over_limit (the peer's byte credit is used up; nothing was queued).
   virtual Status post(ActorId to, const Parcel& parcel) = 0;
   template <WireMessage M>
-  Status send(ActorId to, const M& message) { return post(to, pack(message)); }
+  Status send(ActorId to, const M& message) {
+    return post(to, pack(message));
+  }
 
   /// Tells the post office where a peer listens; the connection is made at once and kept until forget(). A peer that has connected
   /// to us needs no introduction. Introducing the same endpoint again changes nothing.
@@ -47,7 +58,7 @@ class Context {
 
   /// One pending wake per timer number: asking again replaces the earlier one.
   virtual void wake_after(Duration delay, std::uint32_t timer) = 0;
-  virtual void count(std::string_view metric, double amount) = 0;   ///< cumulative
+  virtual void count(std::string_view metric, double amount) = 0;  ///< cumulative
   virtual void gauge(std::string_view metric, double value) = 0;
   [[nodiscard]] virtual const std::map<std::string, double, std::less<>>& metrics() const = 0;  ///< of this actor, reactor's included
   virtual void log(Severity severity, std::string_view event, Fields fields = {}) = 0;

@@ -63,8 +63,9 @@ bool MembershipClient::wake(Context& context, std::uint32_t timer) {
 bool MembershipClient::on(Context& context, Welcome&& message) {
   heard(context);
   if (joined() && welcome_->run == message.run && welcome_->generation == message.generation) return false;
-  context.log(Severity::info, "joined",
-              {{"number", std::to_string(message.number)}, {"generation", std::to_string(message.generation)}, {"model", message.job.model}});
+  context.log(
+      Severity::info, "joined",
+      {{"number", std::to_string(message.number)}, {"generation", std::to_string(message.generation)}, {"model", message.job.model}});
   welcome_ = std::move(message);
   roster_ = {};
   phase_ = Phase::waiting;

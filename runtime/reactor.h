@@ -7,8 +7,8 @@
 
 namespace hourglass {
 
-/// Hosts actors: gives them their Context, delivers messages and wakes, keeps their metrics, beats their hearts. Implementations: runtime/zmq (one
-/// actor, sockets, wall clock), runtime/sim (many actors, virtual clock and network).
+/// Hosts actors: gives them their Context, delivers messages and wakes, keeps their metrics, beats their hearts. Implementations:
+/// runtime/zmq (one actor, sockets, wall clock), runtime/sim (many actors, virtual clock and network).
 class Reactor {
  public:
   virtual ~Reactor() = default;

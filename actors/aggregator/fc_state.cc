@@ -8,7 +8,8 @@ namespace hourglass {
 
 std::optional<std::vector<float>> FcStateCollector::take(const SnapshotChunk& chunk) {
   const auto values = from_bytes<float>(chunk.values);
-  if (chunk.total != parameters_ || chunk.values.size() % sizeof(float) != 0 || chunk.offset + values.size() > parameters_) return std::nullopt;
+  if (chunk.total != parameters_ || chunk.values.size() % sizeof(float) != 0 || chunk.offset + values.size() > parameters_)
+    return std::nullopt;
   if (chunk.offset == 0) {
     version_ = chunk.version;
     values_.clear();

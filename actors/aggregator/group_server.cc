@@ -5,7 +5,8 @@
 
 namespace hourglass {
 
-GroupServer::GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint64_t run, std::uint32_t generation)
+GroupServer::GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint64_t run,
+                         std::uint32_t generation)
     : group_(group), store_(std::move(store)), clocks_(bound), run_(run), generation_(generation) {}
 
 void GroupServer::join(ActorId id) {
@@ -31,7 +32,8 @@ Verdict GroupServer::judge(ActorId, const Peer& peer, const GradientPush& messag
     if (!status.ok()) return status.error().code == Errc::bad_data ? Verdict::nonfinite : Verdict::shape;
   }
   if (message.base_version > store_.version()) return Verdict::version;
-  const auto own = std::count_if(peer.own_versions.begin(), peer.own_versions.end(), [&](std::uint64_t v) { return v > message.base_version; });
+  const auto own =
+      std::count_if(peer.own_versions.begin(), peer.own_versions.end(), [&](std::uint64_t v) { return v > message.base_version; });
   staleness = store_.version() - message.base_version - static_cast<std::uint64_t>(own);
   const auto most = clocks_.bound().versions(clocks_.active_max());
   // A flush carries what error feedback held back: it belongs to no version.
@@ -63,8 +65,7 @@ void GroupServer::on(Context& context, ActorId from, GradientPush&& message) {
   ++ledger_.by_verdict[static_cast<std::size_t>(verdict)];
   if (verdict == Verdict::applied) {
     // The mean over those who contribute to a round; after the data is used up, over everybody.
-    const std::size_t active = clocks_.active_count();
-    const std::size_t sharing = std::max<std::size_t>(1, message.flush || active == 0 ? peers_.size() : active);
+    const std::size_t sharing = message.flush ? peers_.size() : clocks_.sharing(from);
     store_.apply(message.blocks, 1.0F / static_cast<float>(sharing));
     peer.own_versions.push_back(store_.version());
     if (peer.own_versions.size() > kVerdictsKept) peer.own_versions.pop_front();

@@ -19,8 +19,8 @@ struct Ledger {
   std::uint64_t received = 0;
   std::vector<std::uint64_t> by_verdict = std::vector<std::uint64_t>(static_cast<std::size_t>(kLastVerdict) + 1);
   std::uint64_t duplicates = 0;
-  std::uint64_t gaps = 0;             ///< pushes whose predecessor is missing; the sender repeats both
-  std::uint64_t staleness_max = 0;    ///< versions of others between read and apply
+  std::uint64_t gaps = 0;           ///< pushes whose predecessor is missing; the sender repeats both
+  std::uint64_t staleness_max = 0;  ///< versions of others between read and apply
   double staleness_sum = 0;
   [[nodiscard]] std::uint64_t applied() const { return by_verdict[static_cast<std::size_t>(Verdict::applied)]; }
   [[nodiscard]] double staleness_mean() const { return applied() == 0 ? 0 : staleness_sum / static_cast<double>(applied()); }
@@ -51,13 +51,13 @@ class GroupServer {
  private:
   static constexpr std::size_t kVerdictsKept = 64;  ///< per member; more than its push window
   struct Peer {
-    std::uint64_t sent_version = 0;       ///< where the last update leads
-    bool owed = false;                    ///< an update, as soon as the bound admits
-    bool values_wanted = false;           ///< the final values, whatever it has
+    std::uint64_t sent_version = 0;  ///< where the last update leads
+    bool owed = false;               ///< an update, as soon as the bound admits
+    bool values_wanted = false;      ///< the final values, whatever it has
     bool flushed = false;
-    std::deque<Verdict> verdicts;         ///< of the newest pushes, the last one being clock pushed - 1
+    std::deque<Verdict> verdicts;            ///< of the newest pushes, the last one being clock pushed - 1
     std::deque<std::uint64_t> own_versions;  ///< versions that its own newest pushes made
-    std::deque<Parcel> chunks;            ///< rest of a snapshot
+    std::deque<Parcel> chunks;               ///< rest of a snapshot
   };
   Verdict judge(ActorId from, const Peer& peer, const GradientPush& message, std::uint64_t& staleness) const;
   void answer(Context& context, ActorId to, std::uint64_t clock, Verdict verdict) const;

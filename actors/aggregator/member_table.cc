@@ -103,7 +103,8 @@ double MemberTable::total(Role role, const std::string& metric) const {
 std::map<std::string, double> MemberTable::totals(const std::string& prefix) const {
   std::map<std::string, double> out;
   const auto add = [&](const std::map<std::string, double>& metrics) {
-    for (auto row = metrics.lower_bound(prefix); row != metrics.end() && row->first.starts_with(prefix); ++row) out[row->first] += row->second;
+    for (auto row = metrics.lower_bound(prefix); row != metrics.end() && row->first.starts_with(prefix); ++row)
+      out[row->first] += row->second;
   };
   for (const auto& [role, metrics] : left_behind_) add(metrics);
   for (const auto& [id, row] : rows_) add(row.metrics);

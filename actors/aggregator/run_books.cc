@@ -49,7 +49,8 @@ void RunBooks::fill(RunStatus& status, Instant now) const {
   status.seconds = training_seconds(now);
   status.samples_per_second = samples_per_second_;
   status.loss = progress_.loss;
-  status.progress = progress_.samples_total == 0 ? 0 : static_cast<double>(progress_.samples_done) / static_cast<double>(progress_.samples_total);
+  status.progress =
+      progress_.samples_total == 0 ? 0 : static_cast<double>(progress_.samples_done) / static_cast<double>(progress_.samples_total);
   status.history = history_;
 }
 

@@ -30,7 +30,8 @@ double everywhere(const RunFacts& facts, const std::string& metric) {
 Json history_of(const RunStatus& status) {
   Json rows = Json::array();
   for (const HistoryRow& row : status.history) {
-    rows.push_back({{"seconds", row.seconds}, {"samples", row.samples}, {"bytes", row.bytes}, {"loss", row.loss}, {"accuracy", row.accuracy}});
+    rows.push_back(
+        {{"seconds", row.seconds}, {"samples", row.samples}, {"bytes", row.bytes}, {"loss", row.loss}, {"accuracy", row.accuracy}});
   }
   return rows;
 }

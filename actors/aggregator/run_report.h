@@ -25,9 +25,9 @@ struct RunFacts {
   const GroupServer* conv = nullptr;
   const GroupServer* fc = nullptr;  ///< null where the model is not cut
   std::uint64_t fc_version = 0;
-  RunStatus status;                 ///< without groups and members
+  RunStatus status;  ///< without groups and members
   double bytes_per_second = 0;
-  std::string message;              ///< what is being waited for, if anything
+  std::string message;  ///< what is being waited for, if anything
 };
 
 /// Sent bytes of all actors, by kind of message; every message is counted once, at its sender.

@@ -124,7 +124,9 @@ def main():
     parser.add_argument("--model", default="cnn")
     parser.add_argument("--batch", type=int, default=64)
     parser.add_argument("--learning-rate", type=float, default=0.03)
-    options, options.extra = parser.parse_known_args()
+    options, options.extra = parser.parse_known_args()  # the rest goes to our own runs as it is
+    if options.samples and options.what in ("accuracy", "compression"):
+        options.extra += ["--samples", str(options.samples)]
     {"accuracy": accuracy, "bytes": bytes_per_sample, "compression": compression, "throughput": throughput}[options.what](Log(options.out), options)
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training steps on command, for step_vs_torch.py. Reads lines "model batch steps" and answers each with the CPU seconds of one step
-// (forward, loss, backward, SGD), the mean loss of the last one and the page faults; reads "save path" and writes the last model's parameters there.
+// (forward, loss, backward, SGD), the mean loss of the last one and the page faults; reads "save path" and writes the last model's
+// parameters there.
 #include <sys/resource.h>
 #include <time.h>
 

@@ -190,23 +190,29 @@ void register_all() {
     add("select_warm/" + topk, [topk](benchmark::State& s) { select_warm(s, topk); }, {kMillion, kTenMillion});
   }
   add("exact_by_histogram", exact_by_histogram, {kMillion, kTenMillion});
-  for (const std::string spec : {"dense", "dense | bf16", "dense | two_level", "topk ratio=0.01", "topk ratio=0.01 | bf16", "topk ratio=0.01 | two_level",
-                                 "topk ratio=0.01 | two_level | rice", "topk ratio=0.01 | two_level | bitmap", "topk ratio=0.01 | two_level | raw",
-                                 "topk ratio=0.001 | two_level | rice"}) {
+  for (const std::string spec :
+       {"dense", "dense | bf16", "dense | two_level", "topk ratio=0.01", "topk ratio=0.01 | bf16", "topk ratio=0.01 | two_level",
+        "topk ratio=0.01 | two_level | rice", "topk ratio=0.01 | two_level | bitmap", "topk ratio=0.01 | two_level | raw",
+        "topk ratio=0.001 | two_level | rice"}) {
     add("compress/" + spec, [spec](benchmark::State& s) { compress_spec(s, spec); }, {kMillion, kTenMillion});
     add("accumulate/" + spec, [spec](benchmark::State& s) { accumulate_spec(s, spec); }, {kMillion, kTenMillion});
   }
-  for (const std::string spec : {"topk ratio=0.01 | two_level | rice", "topk ratio=0.01", "topk ratio=0.001 | two_level | rice", "dense | bf16", "dense"}) {
+  for (const std::string spec :
+       {"topk ratio=0.01 | two_level | rice", "topk ratio=0.01", "topk ratio=0.001 | two_level | rice", "dense | bf16", "dense"}) {
     add("error_feedback/" + spec, [spec](benchmark::State& s) { error_feedback(s, spec); }, {kMillion, kSegment, kTenMillion});
   }
-  for (const auto& [name, codec] : {std::pair{"rice", IndexCodec::rice}, std::pair{"bitmap", IndexCodec::bitmap}, std::pair{"raw", IndexCodec::raw}}) {
+  for (const auto& [name, codec] :
+       {std::pair{"rice", IndexCodec::rice}, std::pair{"bitmap", IndexCodec::bitmap}, std::pair{"raw", IndexCodec::raw}}) {
     for (const char* ratio : {"0.01", "0.001", "0.1"}) {
       const IndexCodec of = codec;
-      add(std::string("encode/") + name + "/" + ratio, [of, ratio](benchmark::State& s) { index_encode(s, of, ratio); }, {kMillion, kTenMillion});
-      add(std::string("decode/") + name + "/" + ratio, [of, ratio](benchmark::State& s) { index_decode(s, of, ratio); }, {kMillion, kTenMillion});
+      add(std::string("encode/") + name + "/" + ratio, [of, ratio](benchmark::State& s) { index_encode(s, of, ratio); },
+          {kMillion, kTenMillion});
+      add(std::string("decode/") + name + "/" + ratio, [of, ratio](benchmark::State& s) { index_decode(s, of, ratio); },
+          {kMillion, kTenMillion});
     }
   }
-  for (const auto& [name, codec] : {std::pair{"f32", BoundaryCodec::f32}, std::pair{"bf16", BoundaryCodec::bf16}, std::pair{"u8", BoundaryCodec::u8}}) {
+  for (const auto& [name, codec] :
+       {std::pair{"f32", BoundaryCodec::f32}, std::pair{"bf16", BoundaryCodec::bf16}, std::pair{"u8", BoundaryCodec::u8}}) {
     const BoundaryCodec of = codec;
     add(std::string("boundary_encode/") + name, [of](benchmark::State& s) { boundary_encode(s, of); }, {});
     add(std::string("boundary_decode/") + name, [of](benchmark::State& s) { boundary_decode(s, of); }, {});

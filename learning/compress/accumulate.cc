@@ -9,14 +9,15 @@ namespace {
 /// Checks all of a block and decodes its indices (none where the block has every entry).
 Status open_block(const GradientBlock& block, std::size_t group_size, std::vector<std::uint32_t>& indices) {
   if (block.offset > group_size || block.length > group_size - block.offset || block.length > limits::kParameters) {
-    return {Errc::malformed, "gradient block beyond its group: offset " + std::to_string(block.offset) + ", length " + std::to_string(block.length) +
-                                 ", group " + std::to_string(group_size)};
+    return {Errc::malformed, "gradient block beyond its group: offset " + std::to_string(block.offset) + ", length " +
+                                 std::to_string(block.length) + ", group " + std::to_string(group_size)};
   }
   if (block.count > block.length) return {Errc::malformed, "gradient block with more entries than its range"};
   const ValueCoder* value_coder = find_value_coder(block.value_codec);
   if (value_coder == nullptr) return {Errc::malformed, "gradient block with an unknown value codec"};
   if (Status values = value_coder->check(block); !values.ok()) return values;
-  if (block.index_codec != IndexCodec::rice && block.rice_bits != 0) return {Errc::malformed, "gradient block with a Rice parameter but other indices"};
+  if (block.index_codec != IndexCodec::rice && block.rice_bits != 0)
+    return {Errc::malformed, "gradient block with a Rice parameter but other indices"};
   if (block.index_codec == IndexCodec::none) {
     if (block.count != block.length || !block.indices.empty()) return {Errc::malformed, "gradient block without indices that is not whole"};
     return {};

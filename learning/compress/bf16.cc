@@ -26,7 +26,8 @@ class Bf16 final : public ValueCoder {
     kernels().add_bf16(block.values.data(), target.data(), target.size(), weight);
   }
 
-  void scatter_add(const GradientBlock& block, float weight, std::span<const std::uint32_t> indices, std::span<float> target) const override {
+  void scatter_add(const GradientBlock& block, float weight, std::span<const std::uint32_t> indices,
+                   std::span<float> target) const override {
     const std::byte* next = block.values.data();
     for (const std::uint32_t index : indices) {
       std::uint16_t half;

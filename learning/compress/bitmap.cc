@@ -9,7 +9,9 @@ namespace {
 class Bitmap final : public IndexCoder {
  public:
   [[nodiscard]] IndexCodec wire() const override { return IndexCodec::bitmap; }
-  [[nodiscard]] std::size_t bytes(std::span<const std::uint32_t> /*indices*/, std::size_t length) const override { return (length + 7) / 8; }
+  [[nodiscard]] std::size_t bytes(std::span<const std::uint32_t> /*indices*/, std::size_t length) const override {
+    return (length + 7) / 8;
+  }
 
   void encode(std::span<const std::uint32_t> indices, std::size_t length, GradientBlock& block) const override {
     block.index_codec = wire();
@@ -24,7 +26,8 @@ class Bitmap final : public IndexCoder {
     if (block.length % 8 != 0 && static_cast<unsigned>(bits.back()) >> (block.length % 8) != 0) {
       return {Errc::malformed, "a bitmap with ones behind the block's range"};
     }
-    if (kernels().count_ones(bits.data(), bits.size()) != block.count) return {Errc::malformed, "a bitmap whose ones are not the block's count"};
+    if (kernels().count_ones(bits.data(), bits.size()) != block.count)
+      return {Errc::malformed, "a bitmap whose ones are not the block's count"};
     indices.resize(block.count + kExpandSlack);
     kernels().expand_ones(bits.data(), bits.size(), indices.data());
     indices.resize(block.count);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coding of activations and their gradients at the cut. Unbiased, never under error feedback: the error of one sample cannot be repaid on another.
+// Coding of activations and their gradients at the cut. Unbiased, never under error feedback: the error of one sample cannot be repaid on
+// another.
 #pragma once
 
 #include <span>

@@ -23,7 +23,8 @@ class Compressor {
   virtual GradientBlock compress(std::span<const float> values, std::uint64_t step) = 0;
   /// sum = a + b, then compress(sum), in one pass over memory where the method has one. `sum` may be `b`.
   /// Errors: bad_data where the sum is not finite; `sum` is then of no use.
-  virtual Result<GradientBlock> compress_sum(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step) = 0;
+  virtual Result<GradientBlock> compress_sum(std::span<const float> a, std::span<const float> b, std::span<float> sum,
+                                             std::uint64_t step) = 0;
 };
 
 enum class StageKind : std::uint8_t { selector, value_codec, index_codec };
@@ -43,8 +44,8 @@ Result<std::unique_ptr<Compressor>> make_compressor(std::string_view spec);
 /// True where decode(compress(x)) == x for every x: "dense", "dense | f32".
 Result<bool> is_lossless(std::string_view spec);
 
-/// Checks everything about a block that decode() could not: ranges, counts against lengths, blob sizes, strictly ascending indices, levels. After ok,
-/// accumulate() cannot fail. Errors: malformed; bad_data for non-finite values. `group_size`: floats in the group.
+/// Checks everything about a block that decode() could not: ranges, counts against lengths, blob sizes, strictly ascending indices, levels.
+/// After ok, accumulate() cannot fail. Errors: malformed; bad_data for non-finite values. `group_size`: floats in the group.
 Status validate(const GradientBlock& block, std::size_t group_size);
 /// sum[offset + i] += weight * value for each entry. `sum` is the whole group. Errors as validate(); then `sum` is unchanged.
 Status accumulate(const GradientBlock& block, std::span<float> sum, float weight = 1.0F);

@@ -13,8 +13,10 @@ class Dense final : public Selector {
 
 }  // namespace
 
-Result<bool> Selector::add_select(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step, Entries& chosen) {
-  if (!kernels().add(a.data(), b.data(), sum.data(), sum.size())) return {Errc::bad_data, "the sum to be compressed has a non-finite value"};
+Result<bool> Selector::add_select(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step,
+                                  Entries& chosen) {
+  if (!kernels().add(a.data(), b.data(), sum.data(), sum.size()))
+    return {Errc::bad_data, "the sum to be compressed has a non-finite value"};
   return select(sum, step, chosen);
 }
 

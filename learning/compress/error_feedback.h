@@ -24,9 +24,9 @@ class ErrorFeedback {
   /// The segments lie side by side, in order, and cover the group. Errors: bad_config.
   static Result<ErrorFeedback> make(std::string_view spec, std::vector<Segment> segments, std::size_t group_size);
 
-  /// Blocks for `delta` + residual, one per segment that has anything to say (block offsets are group offsets). The residual is updated against what
-  /// the receiver will decode, so transmitted + residual == delta + old residual, element-wise and exactly for sparsifiers. Errors: bad_data for
-  /// non-finite input; then nothing changes.
+  /// Blocks for `delta` + residual, one per segment that has anything to say (block offsets are group offsets). The residual is updated
+  /// against what the receiver will decode, so transmitted + residual == delta + old residual, element-wise and exactly for sparsifiers.
+  /// Errors: bad_data for non-finite input; then nothing changes.
   Result<std::vector<GradientBlock>> compress(std::span<const float> delta, std::uint64_t step);
   /// Takes back what was transmitted but not applied; of a lossless spec it goes out whole with the next compress(). Errors: as validate();
   /// bad_data where the residual would not stay finite. Then nothing changes.

@@ -26,7 +26,8 @@ class F32 final : public ValueCoder {
     kernels().add_f32(block.values.data(), target.data(), target.size(), weight);
   }
 
-  void scatter_add(const GradientBlock& block, float weight, std::span<const std::uint32_t> indices, std::span<float> target) const override {
+  void scatter_add(const GradientBlock& block, float weight, std::span<const std::uint32_t> indices,
+                   std::span<float> target) const override {
     const std::byte* next = block.values.data();
     for (const std::uint32_t index : indices) {
       float value;

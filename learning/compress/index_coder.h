@@ -19,8 +19,8 @@ class IndexCoder {
   [[nodiscard]] virtual std::size_t bytes(std::span<const std::uint32_t> indices, std::size_t length) const = 0;
   /// Sets index_codec, indices and rice_bits of `block`.
   virtual void encode(std::span<const std::uint32_t> indices, std::size_t length, GradientBlock& block) const = 0;
-  /// The only accepted bytes are those that encode() writes (with any rice_bits). `count` <= `length` is already known to be within the receiver's
-  /// group; the blob is looked at before anything is allocated for `count`. Errors: malformed.
+  /// The only accepted bytes are those that encode() writes (with any rice_bits). `count` <= `length` is already known to be within the
+  /// receiver's group; the blob is looked at before anything is allocated for `count`. Errors: malformed.
   [[nodiscard]] virtual Status decode(const GradientBlock& block, std::vector<std::uint32_t>& indices) const = 0;
 };
 

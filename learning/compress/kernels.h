@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops over whole vectors, compiled for any x86-64 and for x86-64-v3. Both give the same bits: sums run in fixed lanes, nothing is contracted
-// to fused multiply-adds. Blobs need no alignment.
+// The loops over whole vectors, compiled for any x86-64 and for x86-64-v3. Both give the same bits: sums run in fixed lanes, nothing is
+// contracted to fused multiply-adds. Blobs need no alignment.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,8 @@ struct Kernels {
   /// sum = a + b; false where an element of it is not finite. `sum` may be `a` or `b`.
   bool (*add)(const float* a, const float* b, float* sum, std::size_t count);
   /// Indices and values of the entries whose magnitude has bits >= `at_least` (>= 1), in order. Room for capacity + kCompactSlack.
-  Compacted (*compact)(const float* values, std::size_t count, std::uint32_t at_least, std::uint32_t* indices, float* kept, std::size_t capacity);
+  Compacted (*compact)(const float* values, std::size_t count, std::uint32_t at_least, std::uint32_t* indices, float* kept,
+                       std::size_t capacity);
   /// add() and compact() of the sum in one pass.
   Compacted (*add_compact)(const float* a, const float* b, float* sum, std::size_t count, std::uint32_t at_least, std::uint32_t* indices,
                            float* kept, std::size_t capacity);

@@ -42,7 +42,8 @@ class Pipeline final : public Compressor {
     return pack(values, sparse);
   }
 
-  Result<GradientBlock> compress_sum(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step) override {
+  Result<GradientBlock> compress_sum(std::span<const float> a, std::span<const float> b, std::span<float> sum,
+                                     std::uint64_t step) override {
     HG_CHECK(a.size() == sum.size() && b.size() == sum.size(), "compress_sum() needs three ranges of one length");
     const Result<bool> sparse = selector_->add_select(a, b, sum, step, chosen_);
     if (!sparse.ok()) return sparse.error();
@@ -101,8 +102,9 @@ Error unknown_stage(const std::string& name) {
   std::vector<std::string> names;
   for (const Stage& stage : stages()) names.emplace_back(stage.row.name);
   const std::string near = nearest_name(name, names);
-  return {Errc::bad_config, "compressor stage '" + name + "' is unknown" + (near.empty() ? "" : ", did you mean '" + near + "'?") + "; there are " +
-                                list_of(StageKind::selector) + ", " + list_of(StageKind::value_codec) + ", " + list_of(StageKind::index_codec)};
+  return {Errc::bad_config, "compressor stage '" + name + "' is unknown" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
+                                "; there are " + list_of(StageKind::selector) + ", " + list_of(StageKind::value_codec) + ", " +
+                                list_of(StageKind::index_codec)};
 }
 
 Result<Plan> plan_of(std::string_view text) {
@@ -119,9 +121,12 @@ Result<Plan> plan_of(std::string_view text) {
     if ((found->row.kind == StageKind::selector) != (&each == &plan.spec.front())) {
       return {Errc::bad_config, "compressor '" + std::string(text) + "': first and only first stands a " + list_of(StageKind::selector)};
     }
-    const Stage*& slot = found->row.kind == StageKind::selector ? plan.selector : found->row.kind == StageKind::value_codec ? plan.value : plan.index;
+    const Stage*& slot = found->row.kind == StageKind::selector      ? plan.selector
+                         : found->row.kind == StageKind::value_codec ? plan.value
+                                                                     : plan.index;
     if (slot != nullptr) {
-      return {Errc::bad_config, "compressor '" + std::string(text) + "': '" + each.name + "' is a second " + std::string(name_of(found->row.kind))};
+      return {Errc::bad_config,
+              "compressor '" + std::string(text) + "': '" + each.name + "' is a second " + std::string(name_of(found->row.kind))};
     }
     if (found->row.kind != StageKind::selector) {
       if (Status plain = each.only({}); !plain.ok()) return plain.error();
@@ -150,7 +155,8 @@ Result<std::unique_ptr<Compressor>> make_compressor(std::string_view spec) {
 Result<bool> is_lossless(std::string_view spec) {
   const Result<Plan> plan = plan_of(spec);
   if (!plan.ok()) return plan.error();
-  if (Result<std::unique_ptr<Selector>> selector = plan->selector->make_selector(plan->spec.front()); !selector.ok()) return selector.error();
+  if (Result<std::unique_ptr<Selector>> selector = plan->selector->make_selector(plan->spec.front()); !selector.ok())
+    return selector.error();
   return plan->selector->row.name == "dense" && (plan->value == nullptr || plan->value->value_coder->wire() == ValueCodec::f32);
 }
 

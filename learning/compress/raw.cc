@@ -7,7 +7,9 @@ namespace {
 class Raw final : public IndexCoder {
  public:
   [[nodiscard]] IndexCodec wire() const override { return IndexCodec::raw; }
-  [[nodiscard]] std::size_t bytes(std::span<const std::uint32_t> indices, std::size_t /*length*/) const override { return indices.size_bytes(); }
+  [[nodiscard]] std::size_t bytes(std::span<const std::uint32_t> indices, std::size_t /*length*/) const override {
+    return indices.size_bytes();
+  }
 
   void encode(std::span<const std::uint32_t> indices, std::size_t /*length*/, GradientBlock& block) const override {
     block.index_codec = wire();

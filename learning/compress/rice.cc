@@ -66,10 +66,10 @@ class Rice final : public IndexCoder {
       expected = index + 1;
       std::uint32_t ones = gap >> b;
       while (ones + 1 + b > kPiece) [[unlikely]] {
-        const std::uint32_t piece = ones < kPiece ? ones : kPiece;
-        writer.put((1ULL << piece) - 1, piece);
-        ones -= piece;
-      }
+          const std::uint32_t piece = ones < kPiece ? ones : kPiece;
+          writer.put((1ULL << piece) - 1, piece);
+          ones -= piece;
+        }
       writer.put(((1ULL << ones) - 1) | (gap & mask) << (ones + 1), ones + 1 + b);
     }
     block.indices.resize(size);

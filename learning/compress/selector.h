@@ -25,7 +25,8 @@ class Selector {
   /// False: everything is sent, in order, and `chosen` means nothing.
   virtual bool select(std::span<const float> values, std::uint64_t step, Entries& chosen) = 0;
   /// sum = a + b, then select(sum), in one pass over memory where the method has one. Errors: bad_data where the sum is not finite.
-  virtual Result<bool> add_select(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step, Entries& chosen);
+  virtual Result<bool> add_select(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step,
+                                  Entries& chosen);
 };
 
 using MakeSelector = Result<std::unique_ptr<Selector>> (*)(const SpecStage& stage);

@@ -18,8 +18,8 @@ constexpr std::size_t kWithoutGuess = 4096;  ///< ranges up to this length are c
 
 std::uint32_t magnitude_bits(float value) { return std::bit_cast<std::uint32_t>(value) & 0x7fffffffU; }
 
-/// Counts of magnitudes whose bits above `shift + width` equal `prefix`, by the `width` bits above `shift`. Four tables, because increments of one
-/// counter wait for each other.
+/// Counts of magnitudes whose bits above `shift + width` equal `prefix`, by the `width` bits above `shift`. Four tables, because increments
+/// of one counter wait for each other.
 class Histogram {
  public:
   void fill(std::span<const float> values, unsigned shift, unsigned width, std::uint32_t prefix) {
@@ -60,8 +60,8 @@ std::uint32_t find_coarse_magnitude(std::span<const float> values, std::size_t r
   return histogram.descend(rank, 11, larger) << 20;
 }
 
-/// The threshold for the next call: the last k-th magnitude times a factor that follows how well the last guesses did. Under error feedback the
-/// k-th magnitude grows from step to step, and many entries wait just below it, so no fixed margin is right.
+/// The threshold for the next call: the last k-th magnitude times a factor that follows how well the last guesses did. Under error feedback
+/// the k-th magnitude grows from step to step, and many entries wait just below it, so no fixed margin is right.
 class Guess {
  public:
   [[nodiscard]] std::uint32_t bits() const { return kth_ == 0 ? 0 : magnitude_bits(std::bit_cast<float>(kth_) * factor_); }
@@ -105,13 +105,15 @@ class TopK final : public Selector {
     return true;
   }
 
-  Result<bool> add_select(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step, Entries& chosen) override {
+  Result<bool> add_select(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step,
+                          Entries& chosen) override {
     const std::size_t k = begin(sum.size(), chosen);
     const std::uint32_t guess = guess_.bits();
     if (k == 0 || guess == 0 || collects_all(sum.size(), k)) return Selector::add_select(a, b, sum, step, chosen);
     const std::size_t room = capacity(sum.size(), k);
     make_room(room, chosen);
-    const Compacted found = kernels().add_compact(a.data(), b.data(), sum.data(), sum.size(), guess, chosen.indices.data(), chosen.values.data(), room);
+    const Compacted found =
+        kernels().add_compact(a.data(), b.data(), sum.data(), sum.size(), guess, chosen.indices.data(), chosen.values.data(), room);
     if (!found.finite) return {Errc::bad_data, "the sum to be compressed has a non-finite value"};
     guess_.learn(found.count, k);
     if (!collected_well(found.count, k, chosen)) search(sum, k, chosen);

@@ -5,8 +5,8 @@
 // Source: Aji & Heafield 2017 (1704.05021); Stich et al. 2018 (1809.07599).
 //
 // A threshold is guessed from the last call, else from a sample; one pass collects what reaches it; where that is at least k and not
-// far more, the k-th magnitude is found among the collected. Otherwise by histograms of magnitude bits (11 + 10 + 10) over all values. The guess
-// decides about time only: the outcome is the same.
+// far more, the k-th magnitude is found among the collected. Otherwise by histograms of magnitude bits (11 + 10 + 10) over all values. The
+// guess decides about time only: the outcome is the same.
 #pragma once
 
 #include "learning/compress/selector.h"

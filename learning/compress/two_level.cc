@@ -64,7 +64,8 @@ class TwoLevel final : public ValueCoder {
     kernels().add_two_bits(block.values.data(), table_of(block, weight).data(), target.data(), target.size());
   }
 
-  void scatter_add(const GradientBlock& block, float weight, std::span<const std::uint32_t> indices, std::span<float> target) const override {
+  void scatter_add(const GradientBlock& block, float weight, std::span<const std::uint32_t> indices,
+                   std::span<float> target) const override {
     const auto table = table_of(block, weight);
     const std::byte* codes = block.values.data();
     for (std::size_t i = 0; i < indices.size(); ++i) target[indices[i]] += table[static_cast<unsigned>(codes[i / 4]) >> (2 * (i % 4)) & 3U];

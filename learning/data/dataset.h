@@ -16,10 +16,10 @@ namespace hourglass::data {
 /// What is known of a dataset without reading it.
 struct DatasetRow {
   std::string_view name;
-  std::string_view help;           ///< what it is, where its files come from, how to get them
+  std::string_view help;  ///< what it is, where its files come from, how to get them
   std::uint32_t channels, height, width, classes;
   std::vector<float> mean, deviation;  ///< per channel over the training set, in 0..1 units
-  std::string_view default_dir;    ///< "" where there is none
+  std::string_view default_dir;        ///< "" where there is none
 };
 
 const std::vector<DatasetRow>& datasets();

@@ -74,7 +74,11 @@ class ConvStep final : public Step {
  public:
   ConvStep(std::size_t batch, Shape input, Shape output, Geometry g, const Desc& arriving, bool relu, bool masks, std::size_t weight,
            std::size_t bias)
-      : g_(g), masks_(masks), weight_offset_(weight), bias_offset_(bias), in_channels_(source_channels(input, arriving)),
+      : g_(g),
+        masks_(masks),
+        weight_offset_(weight),
+        bias_offset_(bias),
+        in_channels_(source_channels(input, arriving)),
         out_channels_(padded(g.out)) {
     const auto& engine = Device::get().engine;
     const auto samples = static_cast<dnnl_dim_t>(batch);

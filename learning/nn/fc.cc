@@ -10,8 +10,14 @@ namespace {
 class FcStep final : public Step {
  public:
   FcStep(std::size_t batch, Shape input, Shape output, bool relu, std::size_t weight, std::size_t bias)
-      : batch_(batch), in_(input.size()), out_(output.size()), relu_(relu), weight_offset_(weight), bias_offset_(bias),
-        source_(plain_desc(batch, input)), target_(plain_desc(batch, output)) {}
+      : batch_(batch),
+        in_(input.size()),
+        out_(output.size()),
+        relu_(relu),
+        weight_offset_(weight),
+        bias_offset_(bias),
+        source_(plain_desc(batch, input)),
+        target_(plain_desc(batch, output)) {}
 
   [[nodiscard]] Desc source() const override { return source_; }
   [[nodiscard]] Desc target() const override { return target_; }

@@ -11,8 +11,8 @@
 namespace hourglass::nn {
 namespace {
 
-/// With AVX-512 oneDNN wins all three products by a factor of 1.5 to 3 over Eigen for AVX2. Without it, oneDNN is the faster one forward and
-/// up to two times slower in both gradients at small batches on some processors. Without AVX2 our baseline build stands alone, so that
+/// With AVX-512 oneDNN wins all three products by a factor of 1.5 to 3 over Eigen for AVX2. Without it, oneDNN is the faster one forward
+/// and up to two times slower in both gradients at small batches on some processors. Without AVX2 our baseline build stands alone, so that
 /// HOURGLASS_BASELINE=1 really runs it. The choice depends on the processor alone: same machine, same bits.
 enum class Choice { baseline, eigen_gradients, onednn };
 

@@ -3,8 +3,18 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace hourglass::nn {
+
+inline constexpr std::uint8_t kNoWinner = 255;
+inline constexpr std::size_t kPoolSizeMax = 15;  ///< its square is below kNoWinner
+
+/// Values in planes of height x width x lanes: `lanes` channels side by side, 1 in the plain layout. Windows of size x size do not overlap;
+/// what does not fill one is dropped.
+struct PoolShape {
+  std::size_t planes, height, width, lanes, size;
+};
 
 /// All matrices row-major. No argument may overlap a result unless it is said to work in place.
 struct Kernels {
@@ -16,6 +26,11 @@ struct Kernels {
   void (*add_bias)(const float* bias, float* target, std::size_t rows, std::size_t columns, bool relu);
   /// sums[c] = sum over r of matrix[r][c], in the order of the rows whatever the alignment.
   void (*sum_rows)(const float* matrix, float* sums, std::size_t rows, std::size_t columns);
+  /// target = the largest value of each window, winners = where in its window it stands, row by row; kNoWinner where `clear_negative` and
+  /// it is not above 0.
+  void (*pool_max)(const float* source, float* target, std::uint8_t* winners, const PoolShape& shape, bool clear_negative);
+  /// Writes each gradient where the winner was, 0 elsewhere.
+  void (*unpool)(const float* target_gradient, const std::uint8_t* winners, float* source_gradient, const PoolShape& shape);
   /// c (m x n) = a (m x k) b (k x n), then with the second operand transposed (n x k), then with the first one transposed (k x m).
   void (*multiply_nn)(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k);
   void (*multiply_nt)(const float* a, const float* b, float* c, std::size_t m, std::size_t n, std::size_t k);

@@ -13,7 +13,8 @@ namespace hourglass::nn {
 struct ModelRow {
   std::string_view name;
   std::string_view help;
-  std::string_view spec;  ///< e.g. "conv 32 kernel=5 pad=2 | relu | pool 2 | ... | flatten | cut | fc 1024 | relu | fc"; a last "fc" without size: one output a class
+  std::string_view spec;  ///< e.g. "conv 32 kernel=5 pad=2 | relu | pool 2 | ... | flatten | cut | fc 1024 | relu | fc"; a last "fc"
+                          ///< without size: one output a class
 };
 
 const std::vector<ModelRow>& models();
@@ -24,7 +25,8 @@ struct ModelSpec {
   std::vector<SpecStage> fc;
 };
 
-/// `text`: a registry name or a spec. Checks that the layers fit `input` and end in `classes` outputs. Errors: bad_config, with the list of names.
+/// `text`: a registry name or a spec. Checks that the layers fit `input` and end in `classes` outputs. Errors: bad_config, with the list of
+/// names.
 Result<ModelSpec> parse_model(std::string_view text, Shape input, std::uint32_t classes, bool cut);
 
 /// The two networks of a model; `fc` is null where there is no cut.
@@ -34,7 +36,8 @@ struct Model {
 };
 Result<Model> build_model(std::string_view text, Shape input, std::uint32_t classes, bool cut, std::uint32_t threads = 1);
 
-/// Initial parameters of both parts, equal whether cut or not and wherever they are computed: layer by layer from `seed`, forked by layer name.
+/// Initial parameters of both parts, equal whether cut or not and wherever they are computed: layer by layer from `seed`, forked by layer
+/// name.
 void initialise(const Model& model, std::uint64_t seed, std::vector<float>& conv, std::vector<float>& fc);
 /// Of names, shapes and offsets: two processes with the same hash can exchange parameters.
 std::uint64_t layout_hash(const Model& model);

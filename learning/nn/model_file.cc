@@ -70,7 +70,8 @@ Bytes model_to_safetensors(const Model& model, std::span<const float> conv, std:
   HG_CHECK(fc.size() == (model.fc ? model.fc->parameter_count() : 0), "the fc part has another number of parameters");
   std::vector<TensorView> views;
   for (const auto& [parameter, in_fc] : places_of(model)) {
-    views.push_back({parameter->name, {parameter->shape.begin(), parameter->shape.end()},
+    views.push_back({parameter->name,
+                     {parameter->shape.begin(), parameter->shape.end()},
                      (in_fc ? fc : conv).subspan(parameter->offset, parameter->size)});
   }
   return write_safetensors(views, metadata);

@@ -15,8 +15,8 @@ namespace hourglass::nn {
 Bytes model_to_safetensors(const Model& model, std::span<const float> conv, std::span<const float> fc, const Metadata& metadata);
 
 /// The reverse; resizes both vectors. The file must hold exactly the model's tensors, by name; or, as torch.nn.Sequential names them
-/// ("0.weight", "0.bias", "3.weight", ...), one layer after the other. Errors: those of read_safetensors; bad_data naming the tensor that is
-/// missing, unknown or of another shape. On an error both vectors stay as they were.
+/// ("0.weight", "0.bias", "3.weight", ...), one layer after the other. Errors: those of read_safetensors; bad_data naming the tensor that
+/// is missing, unknown or of another shape. On an error both vectors stay as they were.
 Status model_from_safetensors(const Model& model, std::span<const std::byte> file, std::vector<float>& conv, std::vector<float>& fc,
                               Metadata* metadata = nullptr);
 

@@ -36,7 +36,10 @@ using Counts = std::map<std::string, std::uint32_t, std::less<>>;
 class Chain final : public Network {
  public:
   Chain(std::vector<std::unique_ptr<Layer>> layers, std::vector<std::string> names, Counts counts, Shape input, std::uint32_t threads)
-      : layers_(std::move(layers)), names_(std::move(names)), counts_(std::move(counts)), input_(input),
+      : layers_(std::move(layers)),
+        names_(std::move(names)),
+        counts_(std::move(counts)),
+        input_(input),
         threads_(static_cast<int>(threads)) {
     place_parameters();
   }
@@ -61,8 +64,8 @@ class Chain final : public Network {
     }
   }
 
-  std::unique_ptr<Tape> forward(std::span<const float> parameters, std::span<const float> input, std::size_t batch,
-                                std::span<float> output, bool keep) override {
+  std::unique_ptr<Tape> forward(std::span<const float> parameters, std::span<const float> input, std::size_t batch, std::span<float> output,
+                                bool keep) override {
     HG_CHECK(batch > 0 && batch <= kBatchMax, "forward: batch size out of range");
     HG_CHECK(parameters.size() == count_, "forward: wrong number of parameters");
     HG_CHECK(input.size() == batch * input_.size(), "forward: the input has another size than batch x shape");
@@ -77,8 +80,8 @@ class Chain final : public Network {
     });
   }
 
-  void backward(std::span<const float> parameters, Tape& tape, std::span<const float> output_gradient,
-                std::span<float> parameter_gradient, std::span<float> input_gradient) override {
+  void backward(std::span<const float> parameters, Tape& tape, std::span<const float> output_gradient, std::span<float> parameter_gradient,
+                std::span<float> input_gradient) override {
     auto& own = dynamic_cast<ChainTape&>(tape);
     const std::size_t batch = own.plan->batch();
     HG_CHECK(parameters.size() == count_ && parameter_gradient.size() == count_, "backward: wrong number of parameters");
@@ -145,7 +148,8 @@ Error at_stage(std::size_t number, const std::vector<SpecStage>& stages, const E
 Result<std::unique_ptr<Network>> build_network(const std::vector<SpecStage>& stages, Shape input, std::uint32_t threads,
                                                const Network* continued) {
   const bool narrow = std::max({input.channels, input.height, input.width}) <= kActivationsMax;  // so that size() cannot wrap around
-  if (!narrow || input.size() == 0 || input.size() > kActivationsMax) return {Errc::bad_config, "an input of " + to_string(input) + " is out of range"};
+  if (!narrow || input.size() == 0 || input.size() > kActivationsMax)
+    return {Errc::bad_config, "an input of " + to_string(input) + " is out of range"};
   if (threads == 0 || threads > kThreadsMax) return {Errc::bad_config, "threads must be from 1 to " + std::to_string(kThreadsMax)};
   std::vector<std::unique_ptr<Layer>> layers;
   std::vector<std::string> names;
@@ -163,7 +167,9 @@ Result<std::unique_ptr<Network>> build_network(const std::vector<SpecStage>& sta
     for (const std::uint32_t extent : weight_shape) weights *= extent;
     if (!weight_shape.empty()) parameters += weights + weight_shape[0];
     if (shape.size() > kActivationsMax || parameters > kParametersMax) {
-      return at_stage(i, stages, {Errc::bad_config, "the network is too large (" + to_string(shape) + ", " + std::to_string(parameters) + " parameters)"});
+      return at_stage(
+          i, stages,
+          {Errc::bad_config, "the network is too large (" + to_string(shape) + ", " + std::to_string(parameters) + " parameters)"});
     }
     if (stages[i].name == "relu" && !layers.empty() && layers.back()->take_relu()) continue;
     if (!layers.empty()) (*made)->follow(*layers.back());

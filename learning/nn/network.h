@@ -68,9 +68,9 @@ struct LayerKind {
 };
 const std::vector<LayerKind>& layer_kinds();
 
-inline constexpr std::size_t kBatchMax = 65536;                             ///< samples in one forward pass
-inline constexpr std::size_t kParametersMax = std::size_t{1} << 28;         ///< floats in one network
-inline constexpr std::size_t kActivationsMax = std::size_t{1} << 24;        ///< floats of one sample between two layers
-inline constexpr std::uint32_t kThreadsMax = 256;                           ///< of one network
+inline constexpr std::size_t kBatchMax = 65536;                       ///< samples in one forward pass
+inline constexpr std::size_t kParametersMax = std::size_t{1} << 28;   ///< floats in one network
+inline constexpr std::size_t kActivationsMax = std::size_t{1} << 24;  ///< floats of one sample between two layers
+inline constexpr std::uint32_t kThreadsMax = 256;                     ///< of one network
 
 }  // namespace hourglass::nn

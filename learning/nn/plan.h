@@ -25,7 +25,8 @@ class Plan {
   Plan(const std::vector<std::unique_ptr<Layer>>& layers, Shape input, std::size_t batch);
 
   [[nodiscard]] std::size_t batch() const { return batch_; }
-  /// A frame with any contents. Frames come back and are used again: allocating them afresh would cost a page fault per 4 KiB at every step.
+  /// A frame with any contents. Frames come back and are used again: allocating them afresh would cost a page fault per 4 KiB at every
+  /// step.
   std::unique_ptr<Frame> take_frame();
   void give_back(std::unique_ptr<Frame> frame);
 

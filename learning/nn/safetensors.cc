@@ -44,7 +44,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
       if (!names_.insert(name).second) return fail("the name '" + name + "' stands twice");
       fields_.clear();
       if (name == kMetadataKey) return true;
-      if (entries.size() == kSafetensorsTensorsMax) return fail(Errc::over_limit, "more than " + std::to_string(kSafetensorsTensorsMax) + " tensors");
+      if (entries.size() == kSafetensorsTensorsMax)
+        return fail(Errc::over_limit, "more than " + std::to_string(kSafetensorsTensorsMax) + " tensors");
       entries.push_back({name, {}, {}, {}});
       return true;
     }
@@ -69,7 +70,8 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   bool number_unsigned(number_unsigned_t number) override {
     if (place_ != Place::list) return fail("a number where none belongs");
     auto& list = key_ == "shape" ? entries.back().shape : entries.back().offsets;
-    if (list.size() == kSafetensorsRankMax) return fail(Errc::over_limit, "more than " + std::to_string(kSafetensorsRankMax) + " dimensions");
+    if (list.size() == kSafetensorsRankMax)
+      return fail(Errc::over_limit, "more than " + std::to_string(kSafetensorsRankMax) + " dimensions");
     list.push_back(number);
     return true;
   }
@@ -152,7 +154,8 @@ Result<TensorFile> read_safetensors(std::span<const std::byte> file) {
   std::uint64_t length = 0;
   std::memcpy(&length, file.data(), kLengthBytes);
   if (length > kSafetensorsHeaderMax) {
-    return {Errc::over_limit, "safetensors: a header of " + std::to_string(length) + " bytes; at most " + std::to_string(kSafetensorsHeaderMax)};
+    return {Errc::over_limit,
+            "safetensors: a header of " + std::to_string(length) + " bytes; at most " + std::to_string(kSafetensorsHeaderMax)};
   }
   if (length > file.size() - kLengthBytes) return malformed("the header reaches beyond the file");
   const std::string_view text = as_text(file.subspan(kLengthBytes, length));
@@ -169,8 +172,8 @@ Result<TensorFile> read_safetensors(std::span<const std::byte> file) {
   for (Entry& entry : header.entries) {
     if (const Status good = check_entry(entry, at, data.size()); !good) return good.error();
     at = entry.offsets[1];
-    out.tensors.push_back({std::move(entry.name), std::move(entry.shape),
-                           from_bytes<float>(data.subspan(entry.offsets[0], at - entry.offsets[0]))});
+    out.tensors.push_back(
+        {std::move(entry.name), std::move(entry.shape), from_bytes<float>(data.subspan(entry.offsets[0], at - entry.offsets[0]))});
   }
   if (at != data.size()) return malformed(std::to_string(data.size() - at) + " bytes behind the last tensor");
   return out;

@@ -37,8 +37,8 @@ struct TensorFile {
   Metadata metadata;
 };
 
-/// In the order given, header padded with blanks so that the data starts at a multiple of 8. Names must be unique, not "__metadata__", valid
-/// UTF-8, and each shape's product must be the number of values: we fail.
+/// In the order given, header padded with blanks so that the data starts at a multiple of 8. Names must be unique, not "__metadata__",
+/// valid UTF-8, and each shape's product must be the number of values: we fail.
 Bytes write_safetensors(std::span<const TensorView> tensors, const Metadata& metadata);
 
 /// Accepts exactly one valid file: refuses holes, overlaps, duplicate and unknown keys, lengths that do not fit, trailing bytes

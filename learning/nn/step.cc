@@ -40,13 +40,12 @@ Device& Device::get() {
 }
 
 Desc plain_desc(std::size_t batch, Shape shape) {
-  return {{static_cast<dnnl_dim_t>(batch), shape.channels, shape.height, shape.width}, dnnl::memory::data_type::f32,
+  return {{static_cast<dnnl_dim_t>(batch), shape.channels, shape.height, shape.width},
+          dnnl::memory::data_type::f32,
           dnnl::memory::format_tag::nchw};
 }
 
-Desc vector_desc(std::size_t size) {
-  return {{static_cast<dnnl_dim_t>(size)}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::x};
-}
+Desc vector_desc(std::size_t size) { return {{static_cast<dnnl_dim_t>(size)}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::x}; }
 
 Desc narrowed(Desc wide, std::initializer_list<dnnl_dim_t> first_extents) {
   std::copy(first_extents.begin(), first_extents.end(), wide.data.dims);

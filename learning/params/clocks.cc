@@ -58,6 +58,12 @@ std::size_t ClockTable::active_count() const {
   return static_cast<std::size_t>(std::count_if(members_.begin(), members_.end(), [](const auto& row) { return row.second.active; }));
 }
 
+std::size_t ClockTable::sharing(ActorId id) const {
+  const std::uint64_t round = pace(id);
+  return static_cast<std::size_t>(std::count_if(
+      members_.begin(), members_.end(), [&](const auto& row) { return row.first == id || row.second.active || row.second.pace > round; }));
+}
+
 std::optional<std::uint64_t> ClockTable::admitted(ActorId id) const {
   const auto found = members_.find(id);
   if (found == members_.end() || bound_.unlimited()) return std::nullopt;

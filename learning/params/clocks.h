@@ -23,8 +23,8 @@ struct StalenessBound {
   }
 };
 
-/// The clocks of one parameter group. A member's `pushed` counts its own pushes; its `pace` is its place in the race, which joining and waking up
-/// from idleness set to the slowest active member's.
+/// The clocks of one parameter group. A member's `pushed` counts its own pushes; its `pace` is its place in the race, which joining and
+/// waking up from idleness set to the slowest active member's.
 class ClockTable {
  public:
   explicit ClockTable(StalenessBound bound) : bound_(bound) {}
@@ -41,8 +41,10 @@ class ClockTable {
   [[nodiscard]] bool active(ActorId id) const;
   [[nodiscard]] std::uint64_t pushed(ActorId id) const;
   [[nodiscard]] std::uint64_t pace(ActorId id) const;
-  [[nodiscard]] std::uint64_t slowest() const;   ///< smallest pace of the active; the largest of all where nobody is active
+  [[nodiscard]] std::uint64_t slowest() const;  ///< smallest pace of the active; the largest of all where nobody is active
   [[nodiscard]] std::size_t active_count() const;
+  /// Who shares the round of this member's next push: the active, and those that have become idle after their push of it.
+  [[nodiscard]] std::size_t sharing(ActorId id) const;
   [[nodiscard]] std::size_t active_max() const { return active_max_; }  ///< most that were ever active at once
   /// The member may start units (counted like its pushes) up to and including this one; empty: no bound.
   [[nodiscard]] std::optional<std::uint64_t> admitted(ActorId id) const;

@@ -14,7 +14,8 @@ namespace hourglass::params {
 class Optimizer {
  public:
   virtual ~Optimizer() = default;
-  /// Overwrites `gradient` with what is to be ADDED to the parameters: -rate * step(gradient). All spans have the size given to make_optimizer.
+  /// Overwrites `gradient` with what is to be ADDED to the parameters: -rate * step(gradient). All spans have the size given to
+  /// make_optimizer.
   virtual void step(std::span<const float> parameters, std::span<float> gradient, double rate) = 0;
 };
 
@@ -35,7 +36,8 @@ class Schedule {
   /// `progress`: share of the run done, 0..1. The factor on the base rate.
   [[nodiscard]] virtual double factor(double progress) const = 0;
 };
-/// "constant", "cosine floor=0.01", "step at=0.5 by=0.1" (at may be repeated as at=0.5,0.75), each with optional warmup=0.05 (linear from 0).
+/// "constant", "cosine floor=0.01", "step at=0.5 by=0.1" (at may be repeated as at=0.5,0.75), each with optional warmup=0.05 (linear from
+/// 0).
 Result<std::unique_ptr<Schedule>> make_schedule(std::string_view spec);
 
 }  // namespace hourglass::params

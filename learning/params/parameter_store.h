@@ -14,8 +14,8 @@
 namespace hourglass::params {
 
 /// Holds the exact parameters and the *published* ones, which every worker replicates bit for bit. A version counts applied pushes. Each
-/// publication is one compressed delta C(exact - published); what it leaves out stays in one residual here. A ring of recent deltas leads workers of
-/// any recent version to the newest. Where the downlink is lossless there is no ring: an update carries the values themselves.
+/// publication is one compressed delta C(exact - published); what it leaves out stays in one residual here. A ring of recent deltas leads
+/// workers of any recent version to the newest. Where the downlink is lossless there is no ring: an update carries the values themselves.
 class ParameterStore {
  public:
   /// Deltas kept; a worker further behind takes a snapshot, as does one for whom the snapshot is smaller.
@@ -32,7 +32,7 @@ class ParameterStore {
   /// Replaces the parameters as a whole, at this version (restored, or collected from their only owner).
   void replace(std::vector<float> values, std::uint64_t version);
 
-  [[nodiscard]] std::uint64_t version() const { return version_; }                ///< pushes applied
+  [[nodiscard]] std::uint64_t version() const { return version_; }  ///< pushes applied
   [[nodiscard]] std::uint64_t published_version() const { return published_version_; }
   [[nodiscard]] std::span<const float> exact() const { return exact_; }
   [[nodiscard]] const std::vector<float>& published() const { return lossless() ? exact_ : published_; }
@@ -41,8 +41,8 @@ class ParameterStore {
   /// L2 norm of what is applied but not yet published.
   [[nodiscard]] double residual_norm() const { return downlink_.residual_norm(); }
 
-  /// Deltas that lead from `from` to the published version, oldest first; empty where `from` is up to date already. Errors: too_stale where the
-  /// ring does not reach back or values are smaller: then send absolute().
+  /// Deltas that lead from `from` to the published version, oldest first; empty where `from` is up to date already. Errors: too_stale where
+  /// the ring does not reach back or values are smaller: then send absolute().
   [[nodiscard]] Result<std::vector<VersionDelta>> deltas_since(std::uint64_t from) const;
   /// The published values as one dense f32 block.
   [[nodiscard]] VersionDelta absolute() const;

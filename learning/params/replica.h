@@ -16,21 +16,22 @@
 
 namespace hourglass::params {
 
-/// working = published(version) + own pushes that this version does not contain + local steps since the last push. What error feedback holds
-/// back is in none of them: it reaches the model when it is sent.
+/// working = published(version) + own pushes that this version does not contain + local steps since the last push. What error feedback
+/// holds back is in none of them: it reaches the model when it is sent.
 class Replica {
  public:
   Replica(std::vector<float> initial, compress::ErrorFeedback memory);
 
   [[nodiscard]] std::uint64_t version() const { return version_; }
   [[nodiscard]] std::size_t size() const { return published_.size(); }
-  /// What to compute with. Shared and never written again while anybody else holds it: a batch under way keeps the parameters of its forward pass.
+  /// What to compute with. Shared and never written again while anybody else holds it: a batch under way keeps the parameters of its
+  /// forward pass.
   [[nodiscard]] std::shared_ptr<const std::vector<float>> working() const { return working_; }
 
   /// A local optimizer step (weight-delta units).
   void step(std::span<const float> delta);
-  /// Turns the local steps since the last push into blocks and opens the next one. `flush`: everything, residual included, uncompressed. Errors:
-  /// bad_data for non-finite steps: they are dropped, and working returns to what it was before them.
+  /// Turns the local steps since the last push into blocks and opens the next one. `flush`: everything, residual included, uncompressed.
+  /// Errors: bad_data for non-finite steps: they are dropped, and working returns to what it was before them.
   Result<std::vector<GradientBlock>> push(std::uint64_t clock, bool flush, bool flush_residual);
   /// Settles a push. What was rejected returns to the residual.
   void settle(std::uint64_t clock, Verdict verdict);

@@ -24,8 +24,8 @@ class Network {
 
   /// A message's way out of its sender.
   struct Departure {
-    Instant starts;                  ///< when its first byte leaves
-    std::vector<Instant> arrivals;   ///< of its first byte at the receiver; none: lost, two: duplicated
+    Instant starts;                 ///< when its first byte leaves
+    std::vector<Instant> arrivals;  ///< of its first byte at the receiver; none: lost, two: duplicated
   };
   Departure send(ActorId from, ActorId to, std::size_t bytes, Instant ready);
   /// When the last byte of a message whose first byte arrives now has been received; occupies the receiver's NIC until then.

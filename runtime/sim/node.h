@@ -43,15 +43,15 @@ struct Node {
       : id(id_), life(life_), actor(std::move(actor_)), random(random_), storage(storage_), context(reactor, *this) {}
 
   ActorId id;
-  std::uint64_t life;             ///< counts all lives of all actors: an event of an earlier life finds another number
-  std::unique_ptr<Actor> actor;   ///< null once it is gone
+  std::uint64_t life;            ///< counts all lives of all actors: an event of an earlier life finds another number
+  std::unique_ptr<Actor> actor;  ///< null once it is gone
   Random random;
   MemoryStorage& storage;
   SimContext context;
   Metrics metrics;
   std::map<std::uint32_t, std::uint64_t> timers;  ///< number -> the wake that counts; earlier ones were replaced
   std::uint64_t wakes_asked = 0;
-  std::map<ActorId, std::uint64_t> sequences;     ///< of the messages to each receiver
+  std::map<ActorId, std::uint64_t> sequences;  ///< of the messages to each receiver
   std::map<ActorId, std::uint64_t> heart_sequences;
   std::map<ActorId, std::string> introduced;
   std::deque<std::function<void(Node&)>> waiting;  ///< for the end of the busy time; bounded by the senders' credit

@@ -16,12 +16,12 @@ struct Link {
 };
 
 struct SimOptions {
-  Link link;                                    ///< of every pair without a link of its own
-  double nic_bytes_per_second = 0.0;            ///< each actor's, both ways independently; 0: unlimited
-  bool reorder = false;                         ///< messages of one pair may overtake each other (by jitter, and as late duplicates)
-  bool unreachable_is_silent = false;           ///< post() to an actor that is not there: true loses the message, false is Errc::unreachable
-  bool introductions_required = false;          ///< post() needs introduce() by either side; everybody knows the aggregator
-  std::size_t credit_bytes = 256ULL << 20;      ///< per (sender, receiver): accepted and not yet handled
+  Link link;                                ///< of every pair without a link of its own
+  double nic_bytes_per_second = 0.0;        ///< each actor's, both ways independently; 0: unlimited
+  bool reorder = false;                     ///< messages of one pair may overtake each other (by jitter, and as late duplicates)
+  bool unreachable_is_silent = false;       ///< post() to an actor that is not there: true loses the message, false is Errc::unreachable
+  bool introductions_required = false;      ///< post() needs introduce() by either side; everybody knows the aggregator
+  std::size_t credit_bytes = 256ULL << 20;  ///< per (sender, receiver): accepted and not yet handled
   Duration heartbeat_interval = std::chrono::seconds(1);  ///< zero: none
 };
 

@@ -99,8 +99,7 @@ Status SimReactor::post(Node& from, ActorId to, const Parcel& parcel, bool heart
 }
 
 void SimReactor::launch(const std::shared_ptr<Flight>& flight, Instant ready) {
-  const Network::Departure departure =
-      network_.send(flight->envelope.from, flight->to, socket_bytes(flight->envelope.body->size()), ready);
+  const Network::Departure departure = network_.send(flight->envelope.from, flight->to, socket_bytes(flight->envelope.body->size()), ready);
   for (const Instant arrival : departure.arrivals) {
     at(arrival, [this, flight, starts = departure.starts] { arrive(flight, starts); });
   }
@@ -111,8 +110,7 @@ void SimReactor::arrive(const std::shared_ptr<Flight>& flight, Instant starts) {
   const auto crash = crashes_.find(flight->sender_life);
   const bool never_left = crash != crashes_.end() && crash->second < starts;
   if (never_left || network_.blocked(flight->envelope.from, flight->to) || !live(flight->to)) return release(*flight);
-  const Instant complete =
-      network_.receive(flight->envelope.from, flight->to, socket_bytes(flight->envelope.body->size()), now_);
+  const Instant complete = network_.receive(flight->envelope.from, flight->to, socket_bytes(flight->envelope.body->size()), now_);
   at(complete, [this, flight] {
     Node* node = living(flight->to);
     if (!node) return release(*flight);
@@ -178,8 +176,8 @@ void SimReactor::beat(ActorId id, std::uint64_t life) {
   if (node->frozen_until <= now_) {
     Heartbeat heartbeat;
     if (node->busy_until > now_) {
-      heartbeat.progress_age_ms = static_cast<std::uint64_t>(
-          std::chrono::duration_cast<std::chrono::milliseconds>(now_ - node->busy_since).count());
+      heartbeat.progress_age_ms =
+          static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now_ - node->busy_since).count());
     }
     (void)post(*node, kAggregator, pack(heartbeat), true);  // nobody to tell: the next beat tries again
   }

@@ -91,7 +91,8 @@ Result<std::vector<std::string>> listening_hosts(const Endpoint& endpoint, bool 
   auto promise = std::make_shared<std::promise<Resolved>>();
   auto answer = promise->get_future();
   std::thread([promise, host, ipv6] { promise->set_value(resolve(host, ipv6)); }).detach();
-  if (answer.wait_for(patience) != std::future_status::ready) return refused(endpoint.text(), "the name \"" + host + "\" does not resolve in time");
+  if (answer.wait_for(patience) != std::future_status::ready)
+    return refused(endpoint.text(), "the name \"" + host + "\" does not resolve in time");
   Resolved resolved = answer.get();
   if (!resolved.cause.empty()) {
     return refused(endpoint.text(), "\"" + host + "\" is no address, network interface or resolvable name (" + resolved.cause +

@@ -23,8 +23,8 @@ namespace hourglass::zmq {
 
 class PostOffice {
  public:
-  static constexpr std::size_t kPeersMax = 2048;    ///< that are posted to; the one not used for longest makes room
-  static constexpr int kMessagesPerTurn = 16;       ///< of each socket, so that none starves the others or the timers
+  static constexpr std::size_t kPeersMax = 2048;  ///< that are posted to; the one not used for longest makes room
+  static constexpr int kMessagesPerTurn = 16;     ///< of each socket, so that none starves the others or the timers
 
   /// Where lines about peers go: the event, the peer, the cause.
   using Complaint = std::function<void(std::string_view event, const std::string& peer, const std::string& cause)>;
@@ -98,7 +98,7 @@ class PostOffice {
   FrameReader router_reader_;
   std::map<ActorId, Peer> peers_;
 
-  Duration router_retry_{};       ///< pause until outboxes of the ROUTER are tried again; zero: none waits
+  Duration router_retry_{};          ///< pause until outboxes of the ROUTER are tried again; zero: none waits
   double rejected_connections_ = 0;  ///< that were complained about
   bool closed_ = false;
 };

@@ -137,7 +137,8 @@ void Pulse::beat() {
   }
   const Parcel parcel = pack(heartbeat);
   const Envelope envelope{parcel.type, parcel.traffic, options_.self, sequence_, parcel.body, {}};
-  if (!heart_.handle() || send_frames(heart_, {}, {encode_header(envelope), parcel.body}) != Sent::done) return;  // the next one will tell the same
+  if (!heart_.handle() || send_frames(heart_, {}, {encode_header(envelope), parcel.body}) != Sent::done)
+    return;  // the next one will tell the same
   ++sequence_;
   const std::lock_guard lock(mutex_);
   accounting_.count_sent(counters_, parcel.traffic, parcel.body->size());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that always has time: it sends heartbeats whatever the main loop computes, and reads the socket watches, for which ZeroMQ waits.
+// The thread that always has time: it sends heartbeats whatever the main loop computes, and reads the socket watches, for which ZeroMQ
+// waits.
 #pragma once
 
 #include <atomic>

@@ -70,14 +70,9 @@ void SocketWatch::note(std::uint16_t event, std::uint32_t value, Metrics& counte
       counters.count(established_.erase(value) > 0 ? "disconnected" : "rejected.connections", 1);
       if (health_) health_->connected.store(false);
       break;
-    case ZMQ_EVENT_CONNECT_RETRIED:
-      counters.count("retried", 1);
-      break;
-    case ZMQ_EVENT_MONITOR_STOPPED:
-      stopped_ = true;
-      break;
-    default:
-      break;
+    case ZMQ_EVENT_CONNECT_RETRIED: counters.count("retried", 1); break;
+    case ZMQ_EVENT_MONITOR_STOPPED: stopped_ = true; break;
+    default: break;
   }
 }
 

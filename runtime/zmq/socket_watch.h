@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ZeroMQ tells about the connections of one socket, as counters: "connected", "disconnected", "retried", and "rejected.connections" for
-// connections that ended before they had become one (port scans, foreign protocols, silence).
+// What ZeroMQ tells about the connections of one socket, as counters: "connected", "disconnected", "retried", and "rejected.connections"
+// for connections that ended before they had become one (port scans, foreign protocols, silence).
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ struct LinkHealth {
 
 class SocketWatch {
  public:
-  /// Called by the watched socket's owner; the watch may then move to another thread. ZeroMQ waits for room in the watch's queue, so it must
-  /// always be drained: what reads it may not be busy with anything else. Throws zmq::error_t where there are no descriptors left.
+  /// Called by the watched socket's owner; the watch may then move to another thread. ZeroMQ waits for room in the watch's queue, so it
+  /// must always be drained: what reads it may not be busy with anything else. Throws zmq::error_t where there are no descriptors left.
   SocketWatch(::zmq::context_t& context, ::zmq::socket_t& watched, std::shared_ptr<LinkHealth> health);
 
   /// Reads what has happened. False once the watched socket is closed: then the watch has done its work.

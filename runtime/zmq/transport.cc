@@ -35,15 +35,13 @@ Error bind_error(const Endpoint& endpoint, const std::string& host, int code) {
     case EADDRINUSE:
       return {Errc::io, where + ": port " + port + " is in use on this machine; \"ss -ltnp 'sport = :" + port +
                             "'\" names its owner; choose another port, or 0 for any free one"};
-    case EADDRNOTAVAIL:
-      return {Errc::io, where + ": " + host + " is not an address of this machine; use * to listen on all of them"};
-    case EACCES:
-      return {Errc::io, where + ": port " + port + " needs privileges; choose one above 1023"};
+    case EADDRNOTAVAIL: return {Errc::io, where + ": " + host + " is not an address of this machine; use * to listen on all of them"};
+    case EACCES: return {Errc::io, where + ": port " + port + " needs privileges; choose one above 1023"};
     case ENODEV:
     case EINVAL:
-      return {Errc::bad_config, where + ": " + host + " is no address or network interface of this machine; use * to listen on all of them"};
-    default:
-      return {Errc::io, where + ": " + ::zmq_strerror(code)};
+      return {Errc::bad_config,
+              where + ": " + host + " is no address or network interface of this machine; use * to listen on all of them"};
+    default: return {Errc::io, where + ": " + ::zmq_strerror(code)};
   }
 }
 

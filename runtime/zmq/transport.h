@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How our sockets are set. ZeroMQ's defaults are for other purposes: they drop silently, queue a thousand messages of any size, and wait for ever.
+// How our sockets are set. ZeroMQ's defaults are for other purposes: they drop silently, queue a thousand messages of any size, and wait
+// for ever.
 //
 //   ROUTER (bound)         MANDATORY 1        an unroutable message is an error, not a silence
 //                          HANDOVER 1         a peer that reconnects takes its name back from its dead connection

@@ -27,14 +27,14 @@ struct ZmqOptions {
   std::size_t message_bytes_max = 256ULL << 20;  ///< a connection that sends a larger frame is cut
   int sockets_max = 8192;                        ///< a peer that was introduced takes three
   Duration heartbeat_interval = std::chrono::seconds(1);
-  Duration silence_max = std::chrono::seconds(10);  ///< of a peer that owes an answer, before the socket to it is made anew
-  Duration stop_limit = std::chrono::seconds(10);   ///< from the stop request to the end, whatever the actor does
-  Duration linger = std::chrono::milliseconds(500); ///< for what is queued when the actor exits
+  Duration silence_max = std::chrono::seconds(10);   ///< of a peer that owes an answer, before the socket to it is made anew
+  Duration stop_limit = std::chrono::seconds(10);    ///< from the stop request to the end, whatever the actor does
+  Duration linger = std::chrono::milliseconds(500);  ///< for what is queued when the actor exits
 
-  std::string storage_folder;                    ///< made if it is not there; empty: Context::storage() refuses everything
-  std::optional<std::uint64_t> seed;             ///< of Context::random(); none: the operating system's
+  std::string storage_folder;         ///< made if it is not there; empty: Context::storage() refuses everything
+  std::optional<std::uint64_t> seed;  ///< of Context::random(); none: the operating system's
   std::function<void(Severity, std::string_view event, const Fields&)> log;  ///< called on the thread that calls step()
-  StopFlag* stop = nullptr;                      ///< the service's signal handlers set it
+  StopFlag* stop = nullptr;                                                  ///< the service's signal handlers set it
 };
 
 }  // namespace hourglass::zmq

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hosts one actor per process over ZeroMQ. Threads: the caller of step() owns actor, timers, sockets and metrics; the pulse thread (pulse.h)
-// sends heartbeats and reads socket monitors; two more belong to ZeroMQ. They share atomics and one locked set of counters.
+// Hosts one actor per process over ZeroMQ. Threads: the caller of step() owns actor, timers, sockets and metrics; the pulse thread
+// (pulse.h) sends heartbeats and reads socket monitors; two more belong to ZeroMQ. They share atomics and one locked set of counters.
 #pragma once
 
 #include <memory>

@@ -28,7 +28,8 @@ Result<Score> evaluate(const nn::Model& model, std::span<const float> conv, std:
 
 /// Each step takes one batch for each of `workers` simulated CONV workers, in the order in which a cluster's data loader hands them out,
 /// concatenated, with the gradient of their mean loss. A cluster with staleness 0, one outstanding batch and no compression takes the same
-/// steps. Needs local_steps = 1 to mean the same; other settings of the cluster have no effect.
+/// steps, given local_steps = 1 and a constant schedule: with another, a cluster's CONV workers each use their own batch's progress, this
+/// the step's latest. Other settings of the cluster have no effect.
 class SoloTrainer {
  public:
   /// The datasets must outlive the trainer. Errors: bad_config.

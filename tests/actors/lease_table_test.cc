@@ -120,7 +120,9 @@ TEST(LeaseTable, RandomHistoriesCompleteEverySampleOncePerEpoch) {
             held.erase(mine);
           }
           break;
-        case 2: case 3: case 4:
+        case 2:
+        case 3:
+        case 4:
           if (mine != held.end()) {
             if (table.complete(who, all_of(mine->second)) == Mode::train) {
               for (const std::uint32_t id : mine->second.samples) ++completed[id];

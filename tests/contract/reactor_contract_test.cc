@@ -195,7 +195,8 @@ TEST_P(ReactorContract, ExitSendsWhatWasPosted) {
 TEST_P(ReactorContract, ByteCountersOfBothSidesAgree) {
   cluster_->host(kConv);
   cluster_->act(kConv, [](Context& context) {
-    for (const std::size_t size : {0U, 1U, 255U, 256U, 40'000U}) ASSERT_TRUE(context.post(kAggregator, filler(size, Traffic::push_conv)).ok());
+    for (const std::size_t size : {0U, 1U, 255U, 256U, 40'000U})
+      ASSERT_TRUE(context.post(kAggregator, filler(size, Traffic::push_conv)).ok());
   });
   ASSERT_TRUE(wait_for_messages(kAggregator, 5));
   const double payload = 0 + 1 + 255 + 256 + 40'000;

@@ -101,6 +101,17 @@ async function curvesAreDrawn(page) {
   ink.forEach((count, i) => assert.ok(count > 150, `chart ${i} has ${count} coloured pixels`));
 }
 
+/// Columns of the stacked chart without colour between its first and last coloured one.
+const holes = (page) => page.evaluate(() => {
+  const canvas = document.querySelector('.bytes canvas');
+  const over = document.querySelector('.bytes .u-over');
+  const scale = canvas.width / canvas.clientWidth;
+  const row = canvas.getContext('2d').getImageData(over.offsetLeft * scale, (over.offsetTop + over.offsetHeight - 5) * scale, over.offsetWidth * scale, 1).data;
+  const colored = [];
+  for (let i = 0; i < row.length; i += 4) colored.push(row[i + 3] > 0 && Math.max(row[i], row[i + 1], row[i + 2]) - Math.min(row[i], row[i + 1], row[i + 2]) > 60);
+  return colored.slice(colored.indexOf(true), colored.lastIndexOf(true)).filter((x) => !x).length;
+});
+
 async function open(browser, url, options, outside, errors) {
   const context = await browser.newContext(options);
   const page = await context.newPage();
@@ -166,6 +177,26 @@ const steps = {
       await page.mouse.move(box.x + 2, box.y + 50);
       await until(async () => /^At 0:0/.test(await label()));
       assert.ok(Math.abs((await inked(page))[3] - all) < 0.2 * all);
+    } finally {
+      await server.stop();
+    }
+  },
+
+  async 'a slow answer leaves no hole in the curves'(browser, outside, errors) {
+    const server = await serve(20, 1000, 2);
+    try {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      page.on('pageerror', (error) => errors.push(error.stack));
+      await page.route('**/api/v1/series', async (route) => {
+        const answer = await route.fetch();
+        await new Promise((resolve) => setTimeout(resolve, 8000));
+        await route.fulfill({response: answer});
+      });
+      await page.goto(server.url);
+      await page.waitForSelector('.bytes canvas', {timeout: 20000});
+      await page.waitForTimeout(2500);
+      assert.equal(await holes(page), 0);
     } finally {
       await server.stop();
     }

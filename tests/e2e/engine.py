@@ -73,6 +73,9 @@ class Engine:
             os.makedirs(f"{folder}/usr/local/share/ca-certificates", exist_ok=True)
             for certificate in own:
                 shutil.copy(certificate, f"{folder}/usr/local/share/ca-certificates/")
+            os.makedirs(f"{folder}/etc/dpkg/dpkg.cfg.d", exist_ok=True)
+            with open(f"{folder}/etc/dpkg/dpkg.cfg.d/container", "w", encoding="utf-8") as settings:
+                settings.write("force-unsafe-io\n")  # as published base images do: no sync for each file of a layer
             packer = subprocess.Popen(["tar", "-C", folder, "-c", "."], stdout=subprocess.PIPE)
             call("docker", "import", "-", BASE, stdin=packer.stdout)
             packer.stdout.close()

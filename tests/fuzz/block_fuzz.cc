@@ -106,7 +106,8 @@ void decode_boundary_tensor(std::span<const std::byte> input) {
   std::vector<float> out(receiver, kBefore);
   const bool decoded = compress::decode_boundary(tensor, out).ok();
   HG_CHECK(!decoded || receiver == static_cast<std::size_t>(tensor.rows) * tensor.columns, "a tensor of another size passed");
-  for (const float value : out) HG_CHECK(std::isfinite(value) && (decoded || value == kBefore), "only accepted and finite values are written");
+  for (const float value : out)
+    HG_CHECK(std::isfinite(value) && (decoded || value == kBefore), "only accepted and finite values are written");
 }
 
 }  // namespace hourglass::fuzz

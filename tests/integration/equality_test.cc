@@ -30,9 +30,11 @@ class Equality : public testing::TestWithParam<std::pair<const char*, const char
 TEST_P(Equality, SynchronousProcessesEqualOneProcessAfterFiftySteps) {
   const auto& [model, rate] = GetParam();
   const std::string folder = fresh_folder(std::string("equality_") + model);
-  const std::vector<std::string> job = {"--dataset", "synthetic", "--model",    model, "--learning-rate", rate, "--schedule", "constant",
-                                        "--batch",   "16",        "--samples", "1600", "--json",          "--set", "train.outstanding=1"};
-  std::vector<std::string> cluster = {"train", "--staleness", "0", "--conv-workers", "2", "--fc-workers", "1", "--no-dashboard", "--run-dir", folder + "/run"};
+  const std::vector<std::string> job = {
+      "--dataset", "synthetic", "--model", model,   "--learning-rate",     rate,          "--schedule", "constant", "--batch", "16",
+      "--samples", "1600",      "--json",  "--set", "train.outstanding=1", "--optimizer", "sgd"};
+  std::vector<std::string> cluster = {"train", "--staleness",    "0",         "--conv-workers", "2", "--fc-workers",
+                                      "1",     "--no-dashboard", "--run-dir", folder + "/run"};
   cluster.insert(cluster.end(), job.begin(), job.end());
   Program train(HOURGLASS_PROGRAM, cluster, folder);
   ASSERT_EQ(train.wait(), 0) << train.errors();
@@ -55,7 +57,7 @@ TEST_P(Equality, SynchronousProcessesEqualOneProcessAfterFiftySteps) {
   EXPECT_EQ(result["staleness"]["max"], 1);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Equality, testing::Values(std::pair("cnn", "0.002"), std::pair("lenet5", "0.01")),
+INSTANTIATE_TEST_SUITE_P(Models, Equality, testing::Values(std::pair("cnn", "0.0005"), std::pair("lenet5", "0.002")),
                          [](const auto& row) { return std::string(row.param.first); });
 
 }  // namespace

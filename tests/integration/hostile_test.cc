@@ -39,7 +39,8 @@ std::set<std::uint16_t> listening_ports(pid_t process) {
       std::istringstream words(line);
       std::string slot, local, remote, state, queues, timer, retransmits, user, timeout, inode;
       words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> user >> timeout >> inode;
-      if (state == "0A" && inodes.contains(inode)) ports.insert(static_cast<std::uint16_t>(std::stoul(local.substr(local.rfind(':') + 1), nullptr, 16)));
+      if (state == "0A" && inodes.contains(inode))
+        ports.insert(static_cast<std::uint16_t>(std::stoul(local.substr(local.rfind(':') + 1), nullptr, 16)));
     }
   }
   return ports;
@@ -68,8 +69,8 @@ void throw_at(std::uint16_t port, const std::string& bytes) {
 TEST(Hostile, N1_N3_StrangersAtEveryPortChangeNothingButACounter) {
   const std::string folder = fresh_folder("hostile");
   Program train(HOURGLASS_PROGRAM,
-                {"train", "--dataset", "synthetic", "--model", "lenet5", "--samples", "40000", "--json", "--run-dir", folder + "/run", "--set",
-                 "monitor.port=0"},
+                {"train", "--dataset", "synthetic", "--model", "lenet5", "--samples", "40000", "--json", "--run-dir", folder + "/run",
+                 "--set", "monitor.port=0"},
                 folder);
   const auto samples_done = [&] {
     const auto text = read_text(folder + "/run/status.json");
@@ -90,7 +91,11 @@ TEST(Hostile, N1_N3_StrangersAtEveryPortChangeNothingButACounter) {
   std::string noise(1 << 20, '\0');
   for (char& byte : noise) byte = static_cast<char>(random.next());
   const std::string greeting("\xff\0\0\0\0\0\0\0\x01\x7f\x03\0NULL", 16);  // of ZMTP 3.0, then a body that claims 4 G elements
-  const std::string claim = greeting + std::string(48, '\0') + std::string("\x04\x19\x05READY\x0bSocket-Type\0\0\0\x06" "DEALER", 33) +
+  const std::string claim = greeting + std::string(48, '\0') +
+                            std::string(
+                                "\x04\x19\x05READY\x0bSocket-Type\0\0\0\x06"
+                                "DEALER",
+                                33) +
                             std::string("\0\x05\xdd\xff\xff\xff\xff", 7);
   for (const std::uint16_t port : ports) {
     throw_at(port, "GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n");
@@ -110,7 +115,8 @@ TEST(Hostile, N1_N3_StrangersAtEveryPortChangeNothingButACounter) {
   for (const auto& [reason, count] : result["ledger"]["rejected"].items()) rejected += count.get<std::uint64_t>();
   EXPECT_EQ(rejected, 0U);
   std::uint64_t dropped = 0;
-  for (const auto& [kind, count] : result["dropped_input"].items()) dropped += kind.starts_with("rejected.") ? count.get<std::uint64_t>() : 0;
+  for (const auto& [kind, count] : result["dropped_input"].items())
+    dropped += kind.starts_with("rejected.") ? count.get<std::uint64_t>() : 0;
   EXPECT_GE(dropped, 4 * 3U) << result["dropped_input"].dump();
   EXPECT_EQ(train.errors().find("replaced"), std::string::npos) << "no process ended";
 }

@@ -149,8 +149,8 @@ TEST(Codec, TellsLimitsFromNonsense) {
   EXPECT_EQ(refusal<Hello>(hello, Errc::over_limit), "hello: field 3: 129 is above the limit of 128");
   EXPECT_EQ(refusal<Roster>(hex({0x93, 0, 0, 0xdc, 0x04, 0x01}), Errc::over_limit), "roster: field 3: 1025 is above the limit of 1024");
   EXPECT_EQ(refusal<Roster>(hex({0x93, 0, 0, 0xdc, 0x04, 0x00}), Errc::malformed), "roster: field 3: incomplete");
-  EXPECT_EQ(refusal<BatchRequest>(hex({0x96, 0, 0, 0, 0xc5, 0x04, 0x01}), Errc::over_limit),
-            "batch_request: field 4: 1025 is above the limit of 1024");
+  EXPECT_EQ(refusal<BatchRequest>(hex({0x96, 0, 0, 0, 0xc5, 0x80, 0x01}), Errc::over_limit),
+            "batch_request: field 4: 32769 is above the limit of 32768");
   EXPECT_EQ(refusal<RunPhase>(hex({0x92, 0, 6}), Errc::malformed), "run_phase: field 2: not in 0..5");
   EXPECT_EQ(refusal<RunPhase>(hex({0x92, 0, 0, 0}), Errc::malformed), "run_phase: 1 bytes too many");
   EXPECT_EQ(refusal<RunPhase>(hex({0x93, 0, 0, 0}), Errc::malformed), "run_phase: 3 elements instead of 2");
@@ -191,7 +191,7 @@ TEST(CodecDeathTest, RefusesToSendWhatWouldBeRefused) {
   EXPECT_DEATH(out_of_range(), "out of its range");
   const auto many = [] {
     BatchRequest request;
-    request.holding.resize(limits::kLeases * 2 + 1);
+    request.holding.resize(limits::kHeldLeases + 1);
     return encode(request);
   };
   EXPECT_DEATH(many(), "above its limit");

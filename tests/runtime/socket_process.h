@@ -46,9 +46,9 @@ class SocketProcess final : public Actor {
     const bool done = changed_.wait_for(lock, kLongTime, [this] { return action_ == nullptr; });
     HG_CHECK(done, "the reactor's thread does not turn");
   }
-  bool wait(const std::function<bool(const RecordingActor&)>& predicate) {
+  bool wait(const std::function<bool(const RecordingActor&)>& predicate, std::chrono::milliseconds patience = kLongTime) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, kLongTime, [&] { return predicate(actor_); });
+    return changed_.wait_for(lock, patience, [&] { return predicate(actor_); });
   }
   std::optional<Ending> wait_for_end() {
     std::unique_lock lock(mutex_);
@@ -101,9 +101,15 @@ class SocketProcess final : public Actor {
     context_ = &c;
     locked([&] { actor_.start(c); });
   }
-  void receive(Context& c, const Envelope& e) override { locked([&] { actor_.receive(c, e); }); }
-  void wake(Context& c, std::uint32_t timer) override { locked([&] { actor_.wake(c, timer); }); }
-  void stop(Context& c) override { locked([&] { actor_.stop(c); }); }
+  void receive(Context& c, const Envelope& e) override {
+    locked([&] { actor_.receive(c, e); });
+  }
+  void wake(Context& c, std::uint32_t timer) override {
+    locked([&] { actor_.wake(c, timer); });
+  }
+  void stop(Context& c) override {
+    locked([&] { actor_.stop(c); });
+  }
 
   void run() {
     while (!leave_.load() && reactor_->step(std::chrono::milliseconds(2))) {
@@ -121,9 +127,9 @@ class SocketProcess final : public Actor {
   Context* context_ = nullptr;  ///< of the thread
   std::mutex mutex_;
   std::condition_variable changed_;
-  RecordingActor actor_;                                     ///< under the mutex
-  const std::function<void(Context&)>* action_ = nullptr;    ///< under the mutex
-  bool ended_ = false;                                       ///< under the mutex
+  RecordingActor actor_;                                   ///< under the mutex
+  const std::function<void(Context&)>* action_ = nullptr;  ///< under the mutex
+  bool ended_ = false;                                     ///< under the mutex
   std::atomic<bool> leave_{false};
   std::thread thread_;
 };

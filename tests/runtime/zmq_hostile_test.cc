@@ -79,7 +79,7 @@ class HostilePeers : public testing::Test {
   }
 
   std::mutex log_mutex_;
-  std::map<std::string, int> lines_;    ///< by event
+  std::map<std::string, int> lines_;  ///< by event
   std::vector<std::string> log_peers_;
   std::unique_ptr<SocketProcess> aggregator_;
 };

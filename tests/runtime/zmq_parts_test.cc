@@ -24,8 +24,8 @@ TEST(Endpoints, BothFormsParse) {
 }
 
 TEST(Endpoints, EverythingElseIsRefused) {
-  for (const char* bad : {"", ":", "host", "host:", "host:x", "host:65536", "host:-1", "host: 1", ":5", "ipc://x:1", "tcp://a;b:1", "tcp://a/b:1",
-                          "[::1:5", "[zz]:5", "[1.2.3.4]:5", "::1:5", "inproc://a:1", "a b:1"}) {
+  for (const char* bad : {"", ":", "host", "host:", "host:x", "host:65536", "host:-1", "host: 1", ":5", "ipc://x:1", "tcp://a;b:1",
+                          "tcp://a/b:1", "[::1:5", "[zz]:5", "[1.2.3.4]:5", "::1:5", "inproc://a:1", "a b:1"}) {
     const auto parsed = parse_endpoint(bad);
     ASSERT_FALSE(parsed.ok()) << bad;
     EXPECT_EQ(parsed.error().code, Errc::bad_config);
@@ -100,8 +100,9 @@ TEST(Identities, RoundTripAndForeignOnesAreRefused) {
     }
   }
   EXPECT_EQ(encode({Line::messages, {Role::fc_worker, 0x04030201}}), std::string("H\x02\x01\x02\x03\x04"));
-  for (const std::string& bad : {std::string(), std::string("H"), std::string("X\x01\x01\x02\x03\x04"), std::string("H\x05\x01\x02\x03\x04"),
-                                 std::string("H\x01\x01\x02\x03\x04\x05"), std::string("\0\x01\x02\x03\x04", 5)}) {
+  for (const std::string& bad :
+       {std::string(), std::string("H"), std::string("X\x01\x01\x02\x03\x04"), std::string("H\x05\x01\x02\x03\x04"),
+        std::string("H\x01\x01\x02\x03\x04\x05"), std::string("\0\x01\x02\x03\x04", 5)}) {
     EXPECT_FALSE(decode_identity(bad).has_value());
   }
 }

@@ -45,8 +45,8 @@ Cluster::Cluster(ClusterOptions options) : options_(std::move(options)), reactor
   reactor_.add_tap([this](const sim::Delivery& delivery) { check(delivery); });
   if (std::getenv("HOURGLASS_TEST_LOG") != nullptr) {
     reactor_.set_log([this](ActorId id, Severity, std::string_view event, const Fields& fields) {
-      std::fprintf(stderr, "%10.4f %s %.*s", seconds(reactor_.now().time_since_epoch()), to_string(id).c_str(), static_cast<int>(event.size()),
-                   event.data());
+      std::fprintf(stderr, "%10.4f %s %.*s", seconds(reactor_.now().time_since_epoch()), to_string(id).c_str(),
+                   static_cast<int>(event.size()), event.data());
       for (const auto& [key, value] : fields) std::fprintf(stderr, " %s=%s", key.c_str(), value.c_str());
       std::fprintf(stderr, "\n");
     });

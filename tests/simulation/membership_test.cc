@@ -90,8 +90,9 @@ TEST_P(Membership, AStopSavesTheRun) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Staleness, Membership, testing::Values(0, 4, kUnlimited),
-                         [](const auto& row) { return row.param == kUnlimited ? std::string("unlimited") : "s" + std::to_string(row.param); });
+INSTANTIATE_TEST_SUITE_P(Staleness, Membership, testing::Values(0, 4, kUnlimited), [](const auto& row) {
+  return row.param == kUnlimited ? std::string("unlimited") : "s" + std::to_string(row.param);
+});
 
 TEST(MembershipRules, ASecondFcWorkerIsRefusedWithAReasonAndTakesOverWhenTheFirstDies) {
   ClusterOptions options;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole runs in the simulator: every layout and staleness, compressed and not, ends with a saved model that has learned, and balanced books.
+// Whole runs in the simulator: every layout and staleness, compressed and not, ends with a saved model that has learned, and balanced
+// books.
 #include <gtest/gtest.h>
 
 #include "tests/simulation/cluster.h"
@@ -26,7 +27,8 @@ void expect_balanced(const nlohmann::json& result, std::uint64_t samples) {
   const auto& ledger = result["ledger"];
   std::uint64_t rejected = 0;
   for (const auto& [reason, count] : ledger["rejected"].items()) rejected += count.get<std::uint64_t>();
-  EXPECT_EQ(ledger["received"].get<std::uint64_t>(), ledger["applied"].get<std::uint64_t>() + rejected + ledger["rolled_back"].get<std::uint64_t>());
+  EXPECT_EQ(ledger["received"].get<std::uint64_t>(),
+            ledger["applied"].get<std::uint64_t>() + rejected + ledger["rolled_back"].get<std::uint64_t>());
   EXPECT_EQ(result["samples"], samples);
 }
 
@@ -65,18 +67,15 @@ TEST_P(Training, LearnsAndBalances) {
 
 INSTANTIATE_TEST_SUITE_P(
     Layouts, Training,
-    testing::Values(Scenario{"synchronous", 2, 1, 0, 1, "dense", "dense", "f32"},
-                    Scenario{"bounded", 2, 1, 4, 1, "dense", "dense", "f32"},
-                    Scenario{"unlimited", 3, 1, kUnlimited, 1, "dense", "dense", "f32"},
-                    Scenario{"local_steps", 2, 1, 2, 4, "dense", "dense", "f32"},
-                    Scenario{"synchronous_local_steps", 3, 1, 0, 3, "dense", "dense", "f32"},
-                    Scenario{"compressed", 2, 1, 4, 1, "topk ratio=0.05 | two_level | rice", "topk ratio=0.05 | two_level | rice", "u8"},
-                    Scenario{"bf16", 2, 1, 4, 1, "dense | bf16", "dense | bf16", "bf16"},
-                    Scenario{"whole_model", 2, 0, 4, 1, "dense", "dense", "f32"},
-                    Scenario{"whole_model_synchronous", 3, 0, 0, 2, "topk ratio=0.05", "dense", "f32"},
-                    Scenario{"two_fc", 4, 2, 4, 1, "dense", "dense", "f32"},
-                    Scenario{"two_fc_synchronous", 4, 2, 0, 1, "dense", "dense", "f32"},
-                    Scenario{"three_fc_compressed", 3, 3, 2, 2, "topk ratio=0.1 | two_level", "topk ratio=0.1 | two_level", "bf16"}),
+    testing::Values(
+        Scenario{"synchronous", 2, 1, 0, 1, "dense", "dense", "f32"}, Scenario{"bounded", 2, 1, 4, 1, "dense", "dense", "f32"},
+        Scenario{"unlimited", 3, 1, kUnlimited, 1, "dense", "dense", "f32"}, Scenario{"local_steps", 2, 1, 2, 4, "dense", "dense", "f32"},
+        Scenario{"synchronous_local_steps", 3, 1, 0, 3, "dense", "dense", "f32"},
+        Scenario{"compressed", 2, 1, 4, 1, "topk ratio=0.05 | two_level | rice", "topk ratio=0.05 | two_level | rice", "u8"},
+        Scenario{"bf16", 2, 1, 4, 1, "dense | bf16", "dense | bf16", "bf16"}, Scenario{"whole_model", 2, 0, 4, 1, "dense", "dense", "f32"},
+        Scenario{"whole_model_synchronous", 3, 0, 0, 2, "topk ratio=0.05", "dense", "f32"},
+        Scenario{"two_fc", 4, 2, 4, 1, "dense", "dense", "f32"}, Scenario{"two_fc_synchronous", 4, 2, 0, 1, "dense", "dense", "f32"},
+        Scenario{"three_fc_compressed", 3, 3, 2, 2, "topk ratio=0.1 | two_level", "topk ratio=0.1 | two_level", "bf16"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Simulation, SameSeedSameRun) {

@@ -94,7 +94,8 @@ TEST(Boundary, SameSeedSameBytes) {
   Random b(7);
   EXPECT_EQ(encode_boundary(values, 10, 100, BoundaryCodec::u8, a).values, encode_boundary(values, 10, 100, BoundaryCodec::u8, b).values);
   Random other(8);
-  EXPECT_NE(encode_boundary(values, 10, 100, BoundaryCodec::u8, a).values, encode_boundary(values, 10, 100, BoundaryCodec::u8, other).values);
+  EXPECT_NE(encode_boundary(values, 10, 100, BoundaryCodec::u8, a).values,
+            encode_boundary(values, 10, 100, BoundaryCodec::u8, other).values);
 }
 
 TEST(C7_Boundary, ConstantRowsAreExactAndExtremesStayFinite) {
@@ -103,8 +104,12 @@ TEST(C7_Boundary, ConstantRowsAreExactAndExtremesStayFinite) {
     const std::vector<float> row(33, constant);
     EXPECT_EQ(decoded_boundary(encode_boundary(row, 1, 33, BoundaryCodec::u8, random)), row);
   }
-  const std::vector<std::vector<float>> rows = {{FLT_MAX, -FLT_MAX, 0}, {FLT_MAX, 0, 1}, {FLT_TRUE_MIN, 0, 3 * FLT_TRUE_MIN}, {1e-38F, 2e-38F, -1e-38F},
-                                                {1e30F, 1.0000001e30F, 1e30F}, {-FLT_MAX, -FLT_MAX / 2, -FLT_MAX / 3}};
+  const std::vector<std::vector<float>> rows = {{FLT_MAX, -FLT_MAX, 0},
+                                                {FLT_MAX, 0, 1},
+                                                {FLT_TRUE_MIN, 0, 3 * FLT_TRUE_MIN},
+                                                {1e-38F, 2e-38F, -1e-38F},
+                                                {1e30F, 1.0000001e30F, 1e30F},
+                                                {-FLT_MAX, -FLT_MAX / 2, -FLT_MAX / 3}};
   for (const auto& row : rows) {
     const auto out = decoded_boundary(encode_boundary(row, 1, row.size(), BoundaryCodec::u8, random));
     const auto [low, high] = std::minmax_element(row.begin(), row.end());

@@ -48,8 +48,15 @@ double log2_choose(double n, double k) { return (std::lgamma(n + 1) - std::lgamm
 TEST(C21_IndexCoders, RoundTripOfEverySet) {
   std::vector<std::pair<std::size_t, Indices>> sets;
   for (const std::size_t n : {1UL, 2UL, 7UL, 8UL, 9UL, 63UL, 64UL, 65UL, 1000UL, 100003UL}) {
-    sets.insert(sets.end(), {{n, {}}, {n, {0}}, {n, {static_cast<std::uint32_t>(n - 1)}}, {n, run(0, n)}, {n, run(0, n, 2)}, {n, run(n / 2, n)},
-                             {n, run(0, n / 3)}, {n, random_set(n, n / 10, n)}, {n, random_set(n, n / 2, n)}});
+    sets.insert(sets.end(), {{n, {}},
+                             {n, {0}},
+                             {n, {static_cast<std::uint32_t>(n - 1)}},
+                             {n, run(0, n)},
+                             {n, run(0, n, 2)},
+                             {n, run(n / 2, n)},
+                             {n, run(0, n / 3)},
+                             {n, random_set(n, n / 10, n)},
+                             {n, random_set(n, n / 2, n)}});
   }
   Indices clustered;
   for (std::size_t at = 0; at < 9000000; at += 1000000) {
@@ -64,7 +71,8 @@ TEST(C21_IndexCoders, RoundTripOfEverySet) {
   }
   for (const auto& [length, indices] : sets) {
     for (const IndexCoder* coder : coders()) {
-      SCOPED_TRACE(std::to_string(length) + " with " + std::to_string(indices.size()) + " codec " + std::to_string(static_cast<int>(coder->wire())));
+      SCOPED_TRACE(std::to_string(length) + " with " + std::to_string(indices.size()) + " codec " +
+                   std::to_string(static_cast<int>(coder->wire())));
       const GradientBlock block = block_of(*coder, indices, length);
       EXPECT_EQ(block.indices.size(), coder->bytes(indices, length));
       Indices out;
@@ -88,7 +96,8 @@ TEST(C21_Rice, WithinTwoPercentOfTheEntropyBound) {
 
 TEST(C21_Rice, ParameterIsTheCheapest) {
   const IndexCoder& rice = *find_index_coder(IndexCodec::rice);
-  for (const auto& indices : {random_set(100000, 1000, 1), run(500, 900), run(0, 100000, 17), random_set(100000, 60000, 2), Indices{99999}}) {
+  for (const auto& indices :
+       {random_set(100000, 1000, 1), run(500, 900), run(0, 100000, 17), random_set(100000, 60000, 2), Indices{99999}}) {
     std::uint64_t best = UINT64_MAX;
     for (unsigned b = 0; b <= 31; ++b) {
       std::uint64_t bits = 0;
@@ -131,18 +140,18 @@ class StrictRice : public ::testing::Test {
 };
 
 TEST_F(StrictRice, RefusesWhatEncodeWouldNotWrite) {
-  EXPECT_TRUE(accepts(8, 1, 0, {std::byte{0b01111111}}));                   // index 7
-  EXPECT_FALSE(accepts(7, 1, 0, {std::byte{0b01111111}}));                  // beyond the range
-  EXPECT_FALSE(accepts(8, 1, 0, {std::byte{0b11111111}}));                  // a run without end
-  EXPECT_FALSE(accepts(8, 1, 0, {std::byte{0b10111111}}));                  // index 6 and a one behind it
-  EXPECT_FALSE(accepts(8, 1, 0, {std::byte{0}, std::byte{0}}));             // a byte too many
+  EXPECT_TRUE(accepts(8, 1, 0, {std::byte{0b01111111}}));        // index 7
+  EXPECT_FALSE(accepts(7, 1, 0, {std::byte{0b01111111}}));       // beyond the range
+  EXPECT_FALSE(accepts(8, 1, 0, {std::byte{0b11111111}}));       // a run without end
+  EXPECT_FALSE(accepts(8, 1, 0, {std::byte{0b10111111}}));       // index 6 and a one behind it
+  EXPECT_FALSE(accepts(8, 1, 0, {std::byte{0}, std::byte{0}}));  // a byte too many
   EXPECT_FALSE(accepts(8, 1, 0, {}));
   EXPECT_FALSE(accepts(8, 0, 0, {std::byte{0}}));
   EXPECT_TRUE(accepts(8, 0, 0, {}));
-  EXPECT_FALSE(accepts(8, 1, 8, {std::byte{0}}));                           // nine bits needed
-  EXPECT_FALSE(accepts(1 << 20, 1 << 20, 0, Bytes(1000)));                  // claims more than its bits
+  EXPECT_FALSE(accepts(8, 1, 8, {std::byte{0}}));           // nine bits needed
+  EXPECT_FALSE(accepts(1 << 20, 1 << 20, 0, Bytes(1000)));  // claims more than its bits
   EXPECT_FALSE(accepts(8, 1, 32, Bytes(5)));
-  EXPECT_FALSE(accepts(1 << 28, 1, 0, Bytes(1 << 20, std::byte{0xff})));    // a long run without end
+  EXPECT_FALSE(accepts(1 << 28, 1, 0, Bytes(1 << 20, std::byte{0xff})));  // a long run without end
   EXPECT_FALSE(accepts(100, 1, 31, Bytes(5000, std::byte{0xff})));
 }
 

@@ -53,7 +53,8 @@ TEST_P(KernelsAgree, Compaction) {
         ASSERT_EQ(indices_a[i], indices_b[i]);
         ASSERT_EQ(kept_a[i], sum_a[indices_a[i]]);
       }
-      ASSERT_EQ(a.count, static_cast<std::size_t>(std::count_if(sum_a.begin(), sum_a.end(), [&](float v) { return std::abs(v) >= threshold; })));
+      ASSERT_EQ(a.count,
+                static_cast<std::size_t>(std::count_if(sum_a.begin(), sum_a.end(), [&](float v) { return std::abs(v) >= threshold; })));
     }
   }
 }
@@ -141,11 +142,13 @@ TEST_P(KernelsAgree, Rows) {
   Bytes codes(n);
   const float inverse = range.high == range.low ? 0 : 255 / (range.high - range.low);
   base.quantize_row(x.data(), n, range.low, inverse, 0x123456789abcdefULL, codes.data());
-  expect_same<std::byte>(n, [&](const Kernels& k, std::byte* out) { k.quantize_row(x.data(), n, range.low, inverse, 0x123456789abcdefULL, out); });
+  expect_same<std::byte>(
+      n, [&](const Kernels& k, std::byte* out) { k.quantize_row(x.data(), n, range.low, inverse, 0x123456789abcdefULL, out); });
   expect_same<float>(n, [&](const Kernels& k, float* out) { k.dequantize_row(codes.data(), n, range.low, 0.01F, out); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Lengths, KernelsAgree, ::testing::Values(0, 1, 3, 4, 5, 7, 8, 9, 15, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 1029, 10000));
+INSTANTIATE_TEST_SUITE_P(Lengths, KernelsAgree,
+                         ::testing::Values(0, 1, 3, 4, 5, 7, 8, 9, 15, 31, 32, 33, 63, 64, 65, 100, 1023, 1024, 1029, 10000));
 
 }  // namespace
 }  // namespace hourglass::compress::testing

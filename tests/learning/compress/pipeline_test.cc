@@ -51,7 +51,8 @@ TEST(Auto, IsTheSmallestIndexCodec) {
     const auto values = normal_vector(100000, 3);
     const std::string selector = std::string("topk ratio=") + ratio + " | bf16";
     std::size_t least = SIZE_MAX;
-    for (const char* codec : {" | raw", " | bitmap", " | rice"}) least = std::min(least, payload((*make_compressor(selector + codec))->compress(values, 0)));
+    for (const char* codec : {" | raw", " | bitmap", " | rice"})
+      least = std::min(least, payload((*make_compressor(selector + codec))->compress(values, 0)));
     EXPECT_EQ(payload((*make_compressor(selector))->compress(values, 0)), least) << ratio;
     EXPECT_EQ(payload((*make_compressor(selector + " | auto"))->compress(values, 0)), least) << ratio;
   }

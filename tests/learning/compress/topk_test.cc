@@ -69,7 +69,8 @@ TEST(TopK, TiesGoToTheLowerIndex) {
 TEST(TopK, ASampleThatMisleadsCostsTimeOnly) {
   const auto selector = topk("0.01");
   std::vector<float> periodic(1 << 20);
-  for (std::size_t i = 0; i < periodic.size(); ++i) periodic[i] = i % 64 == 32 ? 10.0F + static_cast<float>(i % 4096) : 1e-3F * static_cast<float>(i % 999);
+  for (std::size_t i = 0; i < periodic.size(); ++i)
+    periodic[i] = i % 64 == 32 ? 10.0F + static_cast<float>(i % 4096) : 1e-3F * static_cast<float>(i % 999);
   const auto k = static_cast<std::size_t>(std::ceil(0.01 * static_cast<double>(periodic.size())));
   expect_exact(*selector, periodic, k);
   for (std::size_t i = 0; i < periodic.size(); ++i) periodic[i] = i % 64 == 32 ? 0.0F : 1e-3F * static_cast<float>(1 + i % 99991);
@@ -119,7 +120,8 @@ TEST(TopK, FindsTheMagnitudeOfARank) {
 }
 
 TEST(TopK, RefusesRatiosOutsideItsRange) {
-  for (const char* spec : {"topk ratio=0", "topk ratio=-0.1", "topk ratio=1.5", "topk ratio=nan", "topk ratio=x", "topk share=0.1", "topk 0.1"}) {
+  for (const char* spec :
+       {"topk ratio=0", "topk ratio=-0.1", "topk ratio=1.5", "topk ratio=nan", "topk ratio=x", "topk share=0.1", "topk 0.1"}) {
     const auto made = make_compressor(spec);
     ASSERT_FALSE(made.ok()) << spec;
     EXPECT_EQ(made.error().code, Errc::bad_config);

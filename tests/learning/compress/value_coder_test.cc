@@ -107,8 +107,9 @@ TEST(C3_TwoLevel, AMillionFloatsAreAQuarterOfAMillionBytes) {
 
 TEST(Bf16, RoundsToNearestEvenAndNeverToInfinity) {
   const std::vector<std::pair<std::uint32_t, std::uint32_t>> cases = {
-      {0x3f800000U, 0x3f800000U}, {0x3f808000U, 0x3f800000U}, {0x3f818000U, 0x3f820000U}, {0x3f808001U, 0x3f810000U}, {0x3f807fffU, 0x3f800000U},
-      {0x7f7fffffU, 0x7f7f0000U}, {0xff7fffffU, 0xff7f0000U}, {0x80000000U, 0x80000000U}, {0x00000001U, 0x00000000U}, {0x0000ffffU, 0x00010000U}};
+      {0x3f800000U, 0x3f800000U}, {0x3f808000U, 0x3f800000U}, {0x3f818000U, 0x3f820000U}, {0x3f808001U, 0x3f810000U},
+      {0x3f807fffU, 0x3f800000U}, {0x7f7fffffU, 0x7f7f0000U}, {0xff7fffffU, 0xff7f0000U}, {0x80000000U, 0x80000000U},
+      {0x00000001U, 0x00000000U}, {0x0000ffffU, 0x00010000U}};
   for (const auto& [in, out] : cases) {
     const GradientBlock block = dense_block(bf16_coder(), {std::bit_cast<float>(in)});
     std::uint16_t half = 0;

@@ -27,7 +27,8 @@ struct NamedVector {
 /// Lengths at the edges, and the contents that broke other people's compressors (C5, C7, C8, C23).
 inline std::vector<NamedVector> hard_vectors() {
   std::vector<NamedVector> out;
-  for (const std::size_t length : {0UL, 1UL, 17UL, 4096UL, 100000UL}) out.push_back({"normal_" + std::to_string(length), normal_vector(length, length + 1)});
+  for (const std::size_t length : {0UL, 1UL, 17UL, 4096UL, 100000UL})
+    out.push_back({"normal_" + std::to_string(length), normal_vector(length, length + 1)});
   out.push_back({"C8_all_zero", std::vector<float>(1000, 0.0F)});
   out.push_back({"C7_constant", std::vector<float>(5000, -0.25F)});
   std::vector<float> outlier = normal_vector(5000, 5);
@@ -87,8 +88,9 @@ inline std::vector<float> decoded(const GradientBlock& block, std::size_t length
 }
 
 inline bool equal(const GradientBlock& a, const GradientBlock& b) {
-  return a.offset == b.offset && a.length == b.length && a.count == b.count && a.index_codec == b.index_codec && a.value_codec == b.value_codec &&
-         a.rice_bits == b.rice_bits && a.low == b.low && a.high == b.high && a.indices == b.indices && a.values == b.values;
+  return a.offset == b.offset && a.length == b.length && a.count == b.count && a.index_codec == b.index_codec &&
+         a.value_codec == b.value_codec && a.rice_bits == b.rice_bits && a.low == b.low && a.high == b.high && a.indices == b.indices &&
+         a.values == b.values;
 }
 
 inline std::size_t payload(const GradientBlock& block) { return block.indices.size() + block.values.size(); }

@@ -47,7 +47,8 @@ TEST(SoftmaxCrossEntropy, gradient_is_the_numeric_one) {
     up[i] += 1e-2F;
     down[i] -= 1e-2F;
     const double step = static_cast<double>(up[i]) - down[i];
-    const double slope = (softmax_cross_entropy(up, labels, classes, {}).loss_sum - softmax_cross_entropy(down, labels, classes, {}).loss_sum) / step;
+    const double slope =
+        (softmax_cross_entropy(up, labels, classes, {}).loss_sum - softmax_cross_entropy(down, labels, classes, {}).loss_sum) / step;
     EXPECT_NEAR(gradient[i], slope / rows, 1e-5);
   }
   EXPECT_EQ(softmax_cross_entropy(logits, labels, classes, {}).loss_sum, whole);

@@ -73,8 +73,8 @@ TEST_P(Layers, forward_follows_the_formula) {
   const std::size_t in = network_->input().size();
   Doubles expected;
   for (std::size_t sample = 0; sample < GetParam().batch; ++sample) {
-    const Doubles y = reference_forward(stages_, *network_, to_doubles(parameters_),
-                                        to_doubles(std::span<const float>(input_).subspan(sample * in, in)));
+    const Doubles y =
+        reference_forward(stages_, *network_, to_doubles(parameters_), to_doubles(std::span<const float>(input_).subspan(sample * in, in)));
     expected.insert(expected.end(), y.begin(), y.end());
   }
   EXPECT_NE(forward(), nullptr);
@@ -85,8 +85,8 @@ TEST_P(Layers, forward_follows_the_formula) {
 }
 
 TEST_P(Layers, backward_is_the_numeric_gradient) {
-  const ReferenceGradient expected = reference_gradient(stages_, *network_, to_doubles(parameters_), to_doubles(input_), GetParam().batch,
-                                                        to_doubles(seed_gradient_));
+  const ReferenceGradient expected =
+      reference_gradient(stages_, *network_, to_doubles(parameters_), to_doubles(input_), GetParam().batch, to_doubles(seed_gradient_));
   std::vector<float> gradient(parameters_.size(), std::nanf("")), input_gradient(input_.size(), std::nanf(""));
   network_->backward(parameters_, *forward(), seed_gradient_, gradient, input_gradient);
   EXPECT_LT(largest_error(gradient, expected.parameters), 1e-5);

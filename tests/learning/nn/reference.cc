@@ -9,7 +9,8 @@ namespace hourglass::nn {
 namespace {
 
 Doubles convolve(const SpecStage& stage, Shape in, Shape out, const double* weight, const double* bias, const Doubles& x) {
-  const auto kernel = *stage.whole("kernel", 3, 1, 1024), pad = *stage.whole("pad", 0, 0, 1024), stride = *stage.whole("stride", 1, 1, 1024);
+  const auto kernel = *stage.whole("kernel", 3, 1, 1024), pad = *stage.whole("pad", 0, 0, 1024),
+             stride = *stage.whole("stride", 1, 1, 1024);
   Doubles y;
   for (std::int64_t o = 0; o < out.channels; ++o) {
     for (std::int64_t row = 0; row < out.height; ++row) {

@@ -44,7 +44,8 @@ TEST(Safetensors, writes_the_bytes_of_the_format) {
 TEST(Safetensors, reads_what_it_wrote) {
   const auto a = random_floats(24, 1), b = random_floats(5, 2);
   const std::vector<float> scalar = {3.5F};
-  const std::vector<TensorView> views = {{"a", {2, 3, 4}, a}, {"empty", {0, 7}, {}}, {"b \"quoted\" \xc3\xa4", {5}, b}, {"scalar", {}, scalar}};
+  const std::vector<TensorView> views = {
+      {"a", {2, 3, 4}, a}, {"empty", {0, 7}, {}}, {"b \"quoted\" \xc3\xa4", {5}, b}, {"scalar", {}, scalar}};
   const Metadata metadata = {{"format", "pt"}, {"line", "a\nb"}};
   const auto read = read_safetensors(write_safetensors(views, metadata));
   ASSERT_TRUE(read) << read.error().text;
@@ -61,8 +62,8 @@ TEST(Safetensors, reads_what_it_wrote) {
 }
 
 TEST(Safetensors, accepts_tensors_in_any_order_of_the_header) {
-  const auto read = read_safetensors(file_of(
-      R"({"b":{"data_offsets":[4,12],"dtype":"F32","shape":[2]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}  )", 12));
+  const auto read = read_safetensors(
+      file_of(R"({"b":{"data_offsets":[4,12],"dtype":"F32","shape":[2]},"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}  )", 12));
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(read->tensors[0].name, "a");
   EXPECT_EQ(read->tensors[1].name, "b");
@@ -146,7 +147,8 @@ TEST(Safetensors, refuses_hostile_headers) {
     EXPECT_NE(text_of_error(file_of(each.header, each.data)).find(each.text), std::string::npos)
         << each.header << " -> " << text_of_error(file_of(each.header, each.data));
   }
-  EXPECT_NE(text_of_error(file_of("{" + tensor("a", R"("dtype":"I64","shape":[1],"data_offsets":[0,8])") + "}", 8), Errc::unsupported).find("I64"),
+  EXPECT_NE(text_of_error(file_of("{" + tensor("a", R"("dtype":"I64","shape":[1],"data_offsets":[0,8])") + "}", 8), Errc::unsupported)
+                .find("I64"),
             std::string::npos);
 }
 

@@ -12,7 +12,8 @@
 namespace hourglass::nn {
 namespace {
 
-constexpr std::string_view kSpec = "conv 6 kernel=5 pad=2 | relu | pool 2 | conv 16 kernel=5 | relu | pool 2 | flatten | fc 24 | relu | fc 5";
+constexpr std::string_view kSpec =
+    "conv 6 kernel=5 pad=2 | relu | pool 2 | conv 16 kernel=5 | relu | pool 2 | flatten | fc 24 | relu | fc 5";
 constexpr Shape kInput{1, 16, 16};
 
 struct Pass {

@@ -66,6 +66,17 @@ TEST(ClockTable, IdleWorkerHoldsNobodyBackAndReturnsAtTheSlowest) {
   EXPECT_EQ(clocks.active_max(), 2U);
 }
 
+TEST(ClockTable, WhoGoesIdleAfterItsPushStillSharesTheRound) {
+  ClockTable clocks(StalenessBound{0});
+  clocks.join(worker(1));
+  clocks.join(worker(2));
+  clocks.advance(worker(1));
+  clocks.set_active(worker(1), false);
+  EXPECT_EQ(clocks.sharing(worker(2)), 2U) << "the round's mean is over both";
+  clocks.advance(worker(2));
+  EXPECT_EQ(clocks.sharing(worker(2)), 1U) << "the next round is its own";
+}
+
 TEST(ClockTable, LeavingOfTheSlowestReleasesTheOthers) {
   ClockTable clocks(StalenessBound{3});
   clocks.join(worker(1));
@@ -85,8 +96,8 @@ TEST(ClockTable, UnlimitedNeverWaits) {
   EXPECT_EQ(clocks.admitted(worker(1)), std::nullopt);
 }
 
-/// Property of the bound: a random schedule that obeys `admits_next` never sees more versions of others between read and apply than (2s+1)(P-1),
-/// and the gap between fastest and slowest never exceeds s + 1 finished units.
+/// Property of the bound: a random schedule that obeys `admits_next` never sees more versions of others between read and apply than
+/// (2s+1)(P-1), and the gap between fastest and slowest never exceeds s + 1 finished units.
 TEST(ClockTable, RandomSchedulesKeepTheVersionBound) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);

@@ -108,7 +108,8 @@ TEST_P(ReplicaWithSpec, MassIsConservedThroughRejectsAndFlush) {
   for (std::size_t i = 0; i < kSize; ++i) ASSERT_NEAR(store.exact()[i], total[i], 2e-5) << i;
 }
 
-INSTANTIATE_TEST_SUITE_P(Specs, ReplicaWithSpec, testing::Values("dense", "topk ratio=0.01", "topk ratio=0.05 | two_level | rice", "dense | bf16"));
+INSTANTIATE_TEST_SUITE_P(Specs, ReplicaWithSpec,
+                         testing::Values("dense", "topk ratio=0.01", "topk ratio=0.05 | two_level | rice", "dense | bf16"));
 
 TEST(Replica, WorkingHoldsOwnPushesUntilAnUpdateContainsThem) {
   const std::vector<float> zero(kSize, 0.0F);

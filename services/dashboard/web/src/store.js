@@ -37,11 +37,13 @@ export class Store {
   take(state, first) {
     const before = this.state?.run?.id;
     if (before && state.run.id && before !== state.run.id) this.forget();
+    const missed = !first && this.state !== null && state.sequence > this.state.sequence + 1;
     this.state = state;
     this.heardAt = Date.now();
     this.connected = true;
     this.takeHistory(state, first);
     if (!first && state.row) this.takeRow(state.row);
+    if (missed) this.fetchCurves();  // we were slow, and the server dropped events
     this.changed();
   }
 
@@ -64,6 +66,7 @@ export class Store {
   }
 
   takeRow(row) {
+    if (this.curvesAsked) this.rowsMeanwhile.push(row);
     if (this.columns.length === 0) {
       this.fetchCurves();
       return;
@@ -83,11 +86,15 @@ export class Store {
   async fetchCurves() {
     if (this.curvesAsked) return;
     this.curvesAsked = true;
+    this.rowsMeanwhile = [];  // the answer may be older than they are
     try {
       const curves = await (await fetch('/api/v1/series')).json();
       this.columns = curves.columns;
       this.time = curves.time;
       this.mean = curves.mean;
+      this.curvesAsked = false;
+      const end = this.time[this.time.length - 1] ?? -1;
+      for (const row of this.rowsMeanwhile) if (row.time > end) this.takeRow(row);
       ++this.revision;
       this.changed();
     } catch {
