@@ -17,6 +17,18 @@
 
 namespace hourglass {
 
+/// Options for the loopback, without heartbeats. `aggregator`: where the aggregator listens; empty for itself.
+inline zmq::ZmqOptions loopback_options(ActorId id, const std::string& aggregator = "") {
+  zmq::ZmqOptions options;
+  options.self = id;
+  options.bind = "tcp://127.0.0.1:0";
+  options.aggregator = aggregator;
+  options.heartbeat_interval = Duration::zero();
+  options.linger = std::chrono::milliseconds(200);
+  options.seed = 1;
+  return options;
+}
+
 /// A reactor with its actor on a thread of its own, as if it were a process. Everything the actor does happens under one lock, so that
 /// the test can look at it. Waiting ends after a minute, which only failing tests reach.
 class SocketProcess final : public Actor {

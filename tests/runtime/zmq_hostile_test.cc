@@ -15,17 +15,6 @@ namespace {
 
 constexpr ActorId kWorker{Role::conv_worker, 0xabcdef01}, kOther{Role::conv_worker, 2};
 
-zmq::ZmqOptions options_of(ActorId id, const std::string& aggregator = "") {
-  zmq::ZmqOptions options;
-  options.self = id;
-  options.bind = "tcp://127.0.0.1:0";
-  options.aggregator = aggregator;
-  options.heartbeat_interval = Duration::zero();
-  options.linger = std::chrono::milliseconds(200);
-  options.seed = 1;
-  return options;
-}
-
 /// A foreign ZeroMQ client.
 class Dealer {
  public:
@@ -53,7 +42,7 @@ std::string header_for(ActorId from, std::size_t body_bytes, MessageType type = 
 class HostilePeers : public testing::Test {
  protected:
   HostilePeers() {
-    zmq::ZmqOptions options = options_of(kAggregator);
+    zmq::ZmqOptions options = loopback_options(kAggregator);
     options.log = [this](Severity, std::string_view event, const Fields& fields) {
       const std::lock_guard lock(log_mutex_);
       ++lines_[std::string(event)];
@@ -65,7 +54,7 @@ class HostilePeers : public testing::Test {
   }
   /// An honest process is served.
   void expect_service() {
-    SocketProcess worker(options_of(kWorker, aggregator_->endpoint()));
+    SocketProcess worker(loopback_options(kWorker, aggregator_->endpoint()));
     const double before = aggregator_->metric("received.batch.payload");
     worker.act([](Context& context) { ASSERT_TRUE(context.post(kAggregator, filler(100, Traffic::batch)).ok()); });
     EXPECT_TRUE(aggregator_->wait_for_metric("received.batch.payload", before + 100));
@@ -172,8 +161,8 @@ TEST_F(HostilePeers, NobodySpeaksInAnothersName) {
 
 TEST_F(HostilePeers, AnswersInAnothersNameAreRefusedToo) {
   const ActorId third{Role::conv_worker, 3};
-  SocketProcess worker(options_of(kWorker, aggregator_->endpoint()));
-  SocketProcess impostor(options_of(third, aggregator_->endpoint()));
+  SocketProcess worker(loopback_options(kWorker, aggregator_->endpoint()));
+  SocketProcess impostor(loopback_options(third, aggregator_->endpoint()));
   const std::string there = impostor.endpoint();
   worker.act([&there](Context& context) {
     context.introduce(kOther, there);
@@ -191,7 +180,7 @@ struct Decoder final : Handles<Decoder, Hello> {
 
 TEST(HostileBodies, BombsAreRejectedByTheDecoder) {
   zmq::StopFlag stop;
-  zmq::ZmqOptions options = options_of(kAggregator);
+  zmq::ZmqOptions options = loopback_options(kAggregator);
   options.stop = &stop;
   auto created = zmq::ZmqReactor::create(options);
   ASSERT_TRUE(created.ok());

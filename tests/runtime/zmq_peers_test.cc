@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peers that die, come back, take names over, fall silent or compute for long; signals.
+// Peers that die, come back, take names over or fall silent.
 #include <gtest/gtest.h>
-
-#include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <zmq.hpp>
 
-#include "messages/heartbeat.h"
 #include "runtime/zmq/identity.h"
 #include "tests/runtime/raw_tcp.h"
 #include "tests/runtime/socket_process.h"
@@ -20,17 +16,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr ActorId kWorker{Role::conv_worker, 0xabcdef01};
-
-zmq::ZmqOptions options_of(ActorId id, const std::string& aggregator = "") {
-  zmq::ZmqOptions options;
-  options.self = id;
-  options.bind = "tcp://127.0.0.1:0";
-  options.aggregator = aggregator;
-  options.heartbeat_interval = Duration::zero();
-  options.linger = milliseconds(200);
-  options.seed = 1;
-  return options;
-}
 
 void post(SocketProcess& process, ActorId to, std::size_t bytes) {
   process.act([&](Context& context) {
@@ -56,7 +41,7 @@ void post_when_reachable(SocketProcess& process, ActorId to, std::size_t bytes) 
 }
 
 TEST(ZmqPeers, ARestartedPeerTakesItsNameBackWhileItsOldConnectionStillStands) {
-  SocketProcess aggregator(options_of(kAggregator));
+  SocketProcess aggregator(loopback_options(kAggregator));
   // The earlier life's connection: its process is gone for good, but nobody has told us.
   ::zmq::context_t context;
   ::zmq::socket_t ghost(context, ::zmq::socket_type::dealer);
@@ -65,7 +50,7 @@ TEST(ZmqPeers, ARestartedPeerTakesItsNameBackWhileItsOldConnectionStillStands) {
   ghost.connect(aggregator.endpoint());
   post_when_reachable(aggregator, kWorker, 10);
   for (std::size_t life = 1; life <= 3; ++life) {
-    SocketProcess worker(options_of(kWorker, aggregator.endpoint()));
+    SocketProcess worker(loopback_options(kWorker, aggregator.endpoint()));
     post(worker, kAggregator, life);
     ASSERT_TRUE(wait_for_size(aggregator, life));
     post(aggregator, kWorker, 100 + life);
@@ -74,10 +59,10 @@ TEST(ZmqPeers, ARestartedPeerTakesItsNameBackWhileItsOldConnectionStillStands) {
 }
 
 TEST(ZmqPeers, ARestartedAggregatorIsFoundAgain) {
-  auto aggregator = std::make_unique<SocketProcess>(options_of(kAggregator));
-  zmq::ZmqOptions same_place = options_of(kAggregator);
+  auto aggregator = std::make_unique<SocketProcess>(loopback_options(kAggregator));
+  zmq::ZmqOptions same_place = loopback_options(kAggregator);
   same_place.bind = aggregator->endpoint();
-  zmq::ZmqOptions options = options_of(kWorker, aggregator->endpoint());
+  zmq::ZmqOptions options = loopback_options(kWorker, aggregator->endpoint());
   options.heartbeat_interval = milliseconds(100);
   SocketProcess worker(options);
   post(worker, kAggregator, 1);
@@ -105,8 +90,8 @@ TEST(ZmqPeers, ARestartedAggregatorIsFoundAgain) {
 }
 
 TEST(ZmqPeers, ASocketThatZeroMqGaveUpIsMadeAnew) {
-  SocketProcess aggregator(options_of(kAggregator));
-  zmq::ZmqOptions options = options_of(kWorker, aggregator.endpoint());
+  SocketProcess aggregator(loopback_options(kAggregator));
+  zmq::ZmqOptions options = loopback_options(kWorker, aggregator.endpoint());
   options.message_bytes_max = 1 << 20;
   options.silence_max = milliseconds(500);
   SocketProcess worker(options);
@@ -129,7 +114,7 @@ TEST(ZmqPeers, ASocketThatZeroMqGaveUpIsMadeAnew) {
 TEST(ZmqPeers, MonitorsMayBeSilent) {
   const ActorId monitor{Role::monitor, 5};
   const RawTcp nobody = RawTcp::listen(), nobody_else = RawTcp::listen();
-  zmq::ZmqOptions options = options_of(kAggregator);
+  zmq::ZmqOptions options = loopback_options(kAggregator);
   options.silence_max = milliseconds(1);
   SocketProcess aggregator(options);
   aggregator.act([&](Context& context) {
@@ -142,69 +127,6 @@ TEST(ZmqPeers, MonitorsMayBeSilent) {
   EXPECT_EQ(aggregator.metric("socket.recreated"), 3) << "one at a time: the worker's only";
 }
 
-TEST(ZmqPeers, TheHeartsSocketIsMadeAnewToo) {
-  std::optional<RawTcp> listener = RawTcp::listen();
-  const std::string endpoint = "tcp://127.0.0.1:" + std::to_string(listener->port());
-  zmq::ZmqOptions options = options_of(kWorker, endpoint);
-  options.heartbeat_interval = milliseconds(50);
-  options.silence_max = milliseconds(100);
-  SocketProcess worker(options);
-  EXPECT_TRUE(worker.wait_for_metric("socket.recreated", 2));
-  listener.reset();
-  zmq::ZmqOptions real = options_of(kAggregator);
-  real.bind = endpoint;
-  SocketProcess aggregator(real);
-  EXPECT_TRUE(aggregator.wait([](const RecordingActor& actor) { return actor.received.size() >= 2; }));
-}
-
-TEST(ZmqPeers, HeartsBeatWhileTheActorComputes) {
-  SocketProcess aggregator(options_of(kAggregator));
-  std::atomic<bool> seen{false};
-  zmq::ZmqOptions options = options_of(kWorker, aggregator.endpoint());
-  options.heartbeat_interval = milliseconds(250);
-  SocketProcess worker(options, [&seen](RecordingActor& actor) {
-    actor.on_start = [](Context& context) { context.wake_after(milliseconds(1500), 1); };
-    actor.on_wake = [&seen](Context&, std::uint32_t) {  // computes until the aggregator has noticed, three seconds and more
-      const auto deadline = std::chrono::steady_clock::now() + SocketProcess::kLongTime;
-      while (!seen.load() && std::chrono::steady_clock::now() < deadline) std::this_thread::sleep_for(milliseconds(1));
-    };
-  });
-  const auto newest_age = [](const RecordingActor& actor) {
-    const auto heartbeat = decode<Heartbeat>(*actor.received.back().body);
-    return heartbeat.ok() ? heartbeat->progress_age_ms : 0;
-  };
-  ASSERT_TRUE(aggregator.wait([&](const RecordingActor& actor) { return !actor.received.empty(); }));
-  aggregator.look([&](const RecordingActor& actor) { EXPECT_LT(newest_age(actor), 1000U) << "it only waits for messages"; });
-  EXPECT_TRUE(aggregator.wait([&](const RecordingActor& actor) { return newest_age(actor) >= 3000; }));
-  std::size_t beats = 0;
-  aggregator.look([&beats](const RecordingActor& actor) {
-    beats = actor.received.size();
-    for (const Envelope& envelope : actor.received) EXPECT_EQ(envelope.from, kWorker);
-  });
-  EXPECT_GE(beats, 6U);
-  seen.store(true);
-  EXPECT_TRUE(aggregator.wait([&](const RecordingActor& actor) { return newest_age(actor) < 1000; }));
-}
-
-TEST(ZmqPeers, WhatIsSentByHeartsIsCounted) {
-  SocketProcess aggregator(options_of(kAggregator));
-  zmq::ZmqOptions options = options_of(kWorker, aggregator.endpoint());
-  options.heartbeat_interval = milliseconds(20);
-  SocketProcess worker(options);
-  ASSERT_TRUE(worker.wait_for_metric("sent.messages", 5));
-  EXPECT_GT(worker.metric("sent.control.payload"), 0);
-  EXPECT_GE(worker.metric("sent.control.socket"), worker.metric("sent.control.payload") + 5 * 36);
-  EXPECT_TRUE(aggregator.wait_for_metric("received.messages", 5));
-}
-
-TEST(ZmqPeers, ProcessGaugesAreSet) {
-  SocketProcess aggregator(options_of(kAggregator));
-  EXPECT_TRUE(aggregator.wait_for_metric("uptime_seconds", 1e-9));
-  EXPECT_GT(aggregator.metric("rss_bytes"), 1e6);
-  EXPECT_GT(aggregator.metric("open_files"), 3);
-  EXPECT_GT(aggregator.metric("cpu_seconds"), 0);
-}
-
 TEST(ZmqPeers, SocketsAndDescriptorsAreGivenBack) {
   const auto open_files = [](SocketProcess& process) {
     double value = 0;
@@ -213,7 +135,7 @@ TEST(ZmqPeers, SocketsAndDescriptorsAreGivenBack) {
     value = process.metric("open_files");
     return value;
   };
-  SocketProcess aggregator(options_of(kAggregator));
+  SocketProcess aggregator(loopback_options(kAggregator));
   const RawTcp nobody = RawTcp::listen();
   const double before = open_files(aggregator);
   aggregator.act([&](Context& context) {
@@ -229,8 +151,8 @@ TEST(ZmqPeers, SocketsAndDescriptorsAreGivenBack) {
 }
 
 TEST(ZmqPeers, WithoutSocketsPeersAreRefusedAndTheProcessGoesOn) {
-  SocketProcess aggregator(options_of(kAggregator));
-  zmq::ZmqOptions options = options_of(kWorker, aggregator.endpoint());
+  SocketProcess aggregator(loopback_options(kAggregator));
+  zmq::ZmqOptions options = loopback_options(kWorker, aggregator.endpoint());
   options.sockets_max = 16;
   SocketProcess worker(options);
   worker.act([](Context& context) {
@@ -240,7 +162,7 @@ TEST(ZmqPeers, WithoutSocketsPeersAreRefusedAndTheProcessGoesOn) {
   EXPECT_LT(worker.metric("refused.socket"), 8);
   post(worker, kAggregator, 1);
   EXPECT_TRUE(wait_for_size(aggregator, 1));
-  SocketProcess late(options_of({Role::fc_worker, 9}));
+  SocketProcess late(loopback_options({Role::fc_worker, 9}));
   const std::string there = late.endpoint();
   worker.act([](Context& context) {
     for (std::uint32_t i = 0; i < 8; ++i) context.forget({Role::monitor, i});
@@ -258,9 +180,9 @@ TEST(ZmqPeers, WithoutSocketsPeersAreRefusedAndTheProcessGoesOn) {
 
 TEST(ZmqPeers, AnEndpointBelongsToWhoWasIntroducedThereLast) {
   const ActorId old_life{Role::fc_worker, 1}, new_life{Role::fc_worker, 2};
-  SocketProcess aggregator(options_of(kAggregator));
-  SocketProcess worker(options_of(kWorker, aggregator.endpoint()));
-  SocketProcess fc(options_of(new_life, aggregator.endpoint()));
+  SocketProcess aggregator(loopback_options(kAggregator));
+  SocketProcess worker(loopback_options(kWorker, aggregator.endpoint()));
+  SocketProcess fc(loopback_options(new_life, aggregator.endpoint()));
   const std::string there = fc.endpoint(), aggregators = aggregator.endpoint();
   worker.act([&](Context& context) {
     context.introduce(old_life, there);
@@ -280,73 +202,13 @@ TEST(ZmqPeers, AnEndpointBelongsToWhoWasIntroducedThereLast) {
 }
 
 TEST(ZmqPeers, EndpointsThatCannotBeAreRefusedAndCounted) {
-  SocketProcess aggregator(options_of(kAggregator));
+  SocketProcess aggregator(loopback_options(kAggregator));
   aggregator.act([](Context& context) {
     for (const char* bad : {"ipc:///tmp/x", "tcp://*:5", "nowhere", "tcp://a b:1", "tcp://127.0.0.1:0", "tcp://1.2.3.4:99999"}) {
       context.introduce(kWorker, bad);
     }
   });
   EXPECT_EQ(aggregator.metric("refused.endpoint"), 6);
-}
-
-zmq::StopFlag* signalled = nullptr;
-
-TEST(ZmqSignals, SigtermStopsAndOtherSignalsDoNot) {
-  zmq::StopFlag stop;
-  signalled = &stop;
-  struct sigaction terminate {
-  }, ignore{};
-  terminate.sa_handler = [](int) { signalled->request(); };
-  ignore.sa_handler = [](int) {};
-  struct sigaction old_terminate {
-  }, old_user{};
-  sigaction(SIGTERM, &terminate, &old_terminate);
-  sigaction(SIGUSR1, &ignore, &old_user);
-
-  zmq::ZmqOptions options = options_of(kAggregator);
-  options.stop = &stop;
-  auto created = zmq::ZmqReactor::create(options);
-  ASSERT_TRUE(created.ok());
-  auto actor = std::make_unique<RecordingActor>();
-  int stops = 0, wakes = 0;
-  std::atomic<bool> running{false};
-  actor->on_start = [](Context& context) { context.wake_after(Duration::zero(), 1); };
-  actor->on_wake = [&](Context& context, std::uint32_t) {
-    running.store(true);
-    ++wakes;
-    context.wake_after(milliseconds(1), 1);
-  };
-  actor->on_stop = [&stops](Context& context) {
-    ++stops;
-    context.exit(ExitCode::ok, "asked to");
-  };
-  (*created)->host(kAggregator, std::move(actor));
-  const pthread_t loop = pthread_self();
-  std::thread sender([&] {
-    while (!running.load()) std::this_thread::yield();
-    for (int i = 0; i < 200; ++i) {
-      pthread_kill(loop, SIGUSR1);
-      std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
-    pthread_kill(loop, SIGTERM);
-  });
-  EXPECT_EQ((*created)->run(), ExitCode::ok);
-  sender.join();
-  EXPECT_EQ(stops, 1);
-  EXPECT_GT(wakes, 1);
-  EXPECT_EQ((*created)->exit_reason(), "asked to");
-  sigaction(SIGTERM, &old_terminate, nullptr);
-  sigaction(SIGUSR1, &old_user, nullptr);
-}
-
-TEST(ZmqSignals, AnActorThatDoesNotStopIsEndedAfterTheLimit) {
-  zmq::ZmqOptions options = options_of(kAggregator);
-  options.stop_limit = milliseconds(100);
-  SocketProcess process(options, [](RecordingActor& actor) { actor.on_stop = [](Context&) {}; });
-  process.request_stop();
-  const auto ending = process.wait_for_end();
-  ASSERT_TRUE(ending.has_value());
-  EXPECT_EQ(ending->code, ExitCode::temporary);
 }
 
 }  // namespace
