@@ -108,7 +108,8 @@ void PostOffice::introduce(ActorId id, const std::string& endpoint, Instant now)
     metrics_.count("refused.endpoint", 1);
     return complain_("an endpoint that cannot be connected to", to_string(id), parsed.error().text);
   }
-  // A process listens at one place, so who was said to be there before is gone; two sockets of ours there would take our name from each other.
+  // A process listens at one place, so who was said to be there before is gone; two sockets of ours there would take our name from each
+  // other.
   for (const auto& [other, known] : peers_) {
     if (other == id || !known.link || known.link->endpoint.text() != parsed->text()) continue;
     if (other == kAggregator) {
