@@ -42,8 +42,12 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       auto downlink =
           compress::ErrorFeedback::make(owned_elsewhere ? "dense" : job().downlink, model_->segments(group), model_->initial(group).size());
       if (!downlink.ok()) return context.exit(ExitCode::config, downlink.error().text);
+      // With a bound above 0 the CONV clocks bound the FC workers too: each of their steps takes a CONV worker's batch, so others apply at
+      // most (2s+1)(P-1) versions meanwhile. A bound of its own would deadlock with it wherever FC workers serve unequal numbers of CONV
+      // workers.
       params::StalenessBound bound;
-      if (job().staleness != kUnlimited && !owned_elsewhere) bound.slack = static_cast<std::uint64_t>(job().staleness);
+      const bool bounded = group == Group::conv ? job().staleness != kUnlimited : job().staleness == 0 && !owned_elsewhere;
+      if (bounded) bound.slack = static_cast<std::uint64_t>(job().staleness);
       (group == Group::conv ? conv_ : fc_)
           .emplace(group, params::ParameterStore(model_->initial(group), std::move(*downlink)), bound, options_.run, options_.generation);
     }
@@ -102,7 +106,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (from.role == Role::conv_worker) conv_->join(from);
     if (from.role == Role::fc_worker && fc_) fc_->join(from);
     welcome(context, **row);
-    if (from.role == Role::data_loader && books_.progress().samples_done > 0) (void)context.send(from, books_.progress());
+    if (from.role == Role::data_loader) (void)context.send(from, books_.progress());
     roster_changed(context);
     (void)context.send(from, RunPhase{options_.generation, phase_});
     advance(context);
@@ -271,6 +275,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     for (const auto& [id, row] : members_.rows()) {
       (void)context.post(id, parcel);
       (void)context.post(id, phase);
+      if (id.role == Role::data_loader) (void)context.send(id, books_.progress());  // where to begin, for one that missed it
     }
   }
 

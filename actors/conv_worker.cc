@@ -6,13 +6,11 @@
 #include <optional>
 
 #include "actors/group_member.h"
-#include "actors/job_model.h"
 #include "actors/lease_book.h"
-#include "learning/compress/boundary.h"
+#include "actors/worker_parts.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/loss.h"
 #include "learning/params/finite.h"
-#include "learning/params/optimizer.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -103,12 +101,11 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     leave_if_drained(context);
   }
 
-  void on(Context& context, ActorId from, Batch&& message) {
+  void on(Context& context, ActorId, Batch&& message) {
     if (!group_ || !fits(message)) {
       context.count("batches_refused", 1);
       return;
     }
-    loader_ = from;
     const Mode mode = message.mode;
     if (!leases_.receive(std::move(message))) return;
     if (leaving_) {  // was under way when the stop came
@@ -171,30 +168,18 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   [[nodiscard]] std::uint32_t capacity() const { return leaving_ ? 0 : outstanding_max() + (synchronous() ? 0 : 1); }
 
   void begin(Context& context) {
-    auto model = make_job_model(job());
-    if (!model.ok()) return membership_.leave(context, ExitCode::config, model.error().text);
-    if (model->hash != membership_.welcome().model_hash) {
-      return membership_.leave(context, ExitCode::protocol,
-                               "this build lays out the model differently from the aggregator's: update the older one");
-    }
-    auto memory = compress::ErrorFeedback::make(job().compress, model->conv_segments, model->conv.size());
-    auto optimizer = params::make_optimizer(job().optimizer, job().weight_decay, model->conv.size());
-    auto schedule = params::make_schedule(job().schedule);
-    auto codec = compress::boundary_codec(job().boundary);
-    for (const Error* error : {memory.ok() ? nullptr : &memory.error(), optimizer.ok() ? nullptr : &optimizer.error(),
-                               schedule.ok() ? nullptr : &schedule.error(), codec.ok() ? nullptr : &codec.error()}) {
-      if (error != nullptr) return membership_.leave(context, ExitCode::config, error->text);
-    }
+    auto parts = make_worker_parts(membership_.welcome(), Group::conv, job().compress);
+    if (!parts.ok()) return membership_.leave(context, exit_code_of(parts.error()), parts.error().text);
     under_way_.clear();  // before the networks that their tapes belong to
-    job_model_ = std::move(*model);
-    optimizer_ = std::move(*optimizer);
-    schedule_ = std::move(*schedule);
-    codec_ = *codec;
+    job_model_ = std::move(parts->model);
+    optimizer_ = std::move(parts->optimizer);
+    schedule_ = std::move(parts->schedule);
+    codec_ = parts->boundary;
     gradient_.resize(job_model_->conv.size());
     leases_ = {};
     started_ = in_unit_ = unit_samples_ = 0;
     active_ = true;
-    group_.emplace(Group::conv, params::Replica(job_model_->conv, std::move(*memory)), membership_.welcome());
+    group_.emplace(Group::conv, params::Replica(job_model_->conv, std::move(parts->memory)), membership_.welcome());
     group_->start(context);
   }
 
@@ -211,8 +196,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     const auto loaders = membership_.members(Role::data_loader);
     const Phase phase = membership_.phase();
     if (loaders.empty() || phase == Phase::waiting || phase == Phase::finished) return;
-    loader_ = loaders.front().id;
-    leases_.request(context, loader_, capacity(), repeat);
+    leases_.request(context, loaders.front().id, capacity(), repeat);
   }
 
   /// Starts what the bound, the window and the data at hand allow.
@@ -403,7 +387,6 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   std::unique_ptr<params::Schedule> schedule_;
   BoundaryCodec codec_ = BoundaryCodec::f32;
   LeaseBook leases_;
-  ActorId loader_;
   std::map<std::uint64_t, UnderWay> under_way_;
   std::uint64_t batches_ = 0;  ///< names batches towards FC workers
   std::uint64_t started_ = 0;  ///< training batches forwarded

@@ -54,14 +54,16 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     tell(context);
   }
 
-  /// What an earlier data loader of this run had done: this one goes on from there.
+  /// What an earlier data loader of this run had done, perhaps nothing: this one goes on from there.
   void on(Context& context, ActorId from, DataProgress&& message) {
-    if (from == kAggregator && leases_) leases_->resume(message.samples_done, message.samples_repeated);
+    if (from != kAggregator || !leases_ || resumed_) return;
+    leases_->resume(message.samples_done, message.samples_repeated);
+    resumed_ = true;
     tell(context);
   }
 
   void on(Context& context, ActorId from, BatchRequest&& message) {
-    if (!leases_ || membership_.find(from) == nullptr) return context.count("requests_refused", 1);
+    if (!leases_ || !resumed_ || membership_.find(from) == nullptr) return context.count("requests_refused", 1);
     std::uint64_t& newest = requests_[from];
     if (message.sequence <= newest) return context.count("requests_late", 1);
     newest = message.sequence;
@@ -102,6 +104,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
                 {{"dataset", job().dataset}, {"train", std::to_string(train_->size())}, {"test", std::to_string(test_->size())}});
     leases_.emplace(LeasePlan{train_->size(), test_->size(), job().batch, job().epochs, job().samples, job().evaluate_every, job().seed});
     requests_.clear();
+    resumed_ = false;
     tell(context);
   }
 
@@ -158,6 +161,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   const data::DatasetRow* row_ = nullptr;
   std::optional<data::Dataset> train_, test_;
   std::optional<LeaseTable> leases_;
+  bool resumed_ = false;                       ///< the aggregator has said where to begin
   std::map<ActorId, std::uint64_t> requests_;  ///< newest request of each worker
   std::vector<EvaluationResult> evaluations_;
   double loss_ = 0;

@@ -8,11 +8,10 @@
 #include <optional>
 
 #include "actors/group_member.h"
-#include "actors/job_model.h"
-#include "learning/compress/boundary.h"
+#include "actors/round.h"
+#include "actors/worker_parts.h"
 #include "learning/nn/loss.h"
 #include "learning/params/finite.h"
-#include "learning/params/optimizer.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -22,9 +21,11 @@ using namespace std::chrono_literals;
 constexpr std::uint32_t kTickTimer = 1;
 constexpr std::uint32_t kStepTimer = 2;
 constexpr Duration kTick = 500ms;
-/// With several FC workers two rosters may differ for a moment about who serves whom; then a synchronous step does not wait longer than
-/// this.
-constexpr Duration kSynchronousWaitMax = 2s;
+/// A synchronous step waits for one batch of every CONV worker. A batch may never come: it was answered by another FC worker, as two
+/// rosters differed for a moment, or by an earlier life of this one. So it waits no longer than this, or than a multiple of the longest
+/// wait that ended well.
+constexpr Duration kSynchronousWait = 8s;
+constexpr int kSynchronousPatience = 4;
 constexpr Duration kLeaveWithin = 4s;
 constexpr std::size_t kQueueMax = 4096;   ///< batches of all CONV workers
 constexpr std::size_t kAnswersKept = 64;  ///< per CONV worker: more than it can have under way, whatever the order of arrival
@@ -106,12 +107,12 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     }
     if (message.mode == Mode::evaluate) return evaluate(context, from, message);
     Answers& known = answers_[from];
-    if (const auto taken = known.find(message.batch); taken != known.end()) {
+    if (message.batch <= known.forgotten) return context.count("activations_long_answered", 1);
+    if (const auto taken = known.batches.find(message.batch); taken != known.batches.end()) {
       context.count("activations_repeated", 1);
       if (taken->second.body) (void)context.post(from, taken->second);  // else it still waits for its step
       return;
     }
-    if (!known.empty() && message.batch < known.begin()->first) return;  // answered long ago
     if (queue_.size() >= kQueueMax) {
       context.count("activations_over_limit", 1);
       return;  // it will repeat
@@ -119,7 +120,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     Queued queued{from, message.batch, message.progress, message.roster_revision, {}, std::move(message.labels)};
     queued.values.resize(std::size_t{message.tensor.rows} * message.tensor.columns);
     if (!compress::decode_boundary(message.tensor, queued.values).ok()) return context.count("activations_invalid", 1);
-    known.emplace(message.batch, Parcel{});
+    known.batches.emplace(message.batch, Parcel{});
     if (queue_.empty()) waiting_since_ = context.now();
     queue_.push_back(std::move(queued));
     context.gauge("queue", static_cast<double>(queue_.size()));
@@ -138,14 +139,15 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     if (group_ && group_->on(context, message)) after_update(context);
   }
   void on(Context& context, ActorId, SnapshotChunk&& message) {
-    if (!group_ || !group_->on(context, std::move(message))) return;
-    if (alone()) adopt();
-    after_update(context);
+    if (group_ && group_->on(context, std::move(message))) after_update(context);
   }
 
  private:
-  /// The newest batches of one CONV worker that were taken, with their answers once there are any.
-  using Answers = std::map<std::uint64_t, Parcel>;
+  /// The newest batches of one CONV worker that were taken. One that is missing among them may still come: its message was lost.
+  struct Answers {
+    std::map<std::uint64_t, Parcel> batches;  ///< with their answers, once there are any
+    std::uint64_t forgotten = 0;              ///< batches up to this one are no longer remembered
+  };
 
   [[nodiscard]] const Job& job() const { return membership_.job(); }
   /// The only FC worker owns the fc group: its steps are final, and its state travels only for checkpoints.
@@ -156,42 +158,33 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   [[nodiscard]] std::shared_ptr<const std::vector<float>> parameters() const { return alone() ? own_ : group_->replica().working(); }
 
   void begin(Context& context) {
-    auto model = make_job_model(job());
-    if (!model.ok()) return membership_.leave(context, ExitCode::config, model.error().text);
-    if (!model->model.fc) return membership_.leave(context, ExitCode::config, "this job has no FC part (cluster.fc_workers = 0)");
-    if (model->hash != membership_.welcome().model_hash) {
-      return membership_.leave(context, ExitCode::protocol,
-                               "this build lays out the model differently from the aggregator's: update the older one");
-    }
-    auto memory = compress::ErrorFeedback::make(alone() ? "dense" : job().compress, model->fc_segments, model->fc.size());
-    auto optimizer = params::make_optimizer(job().optimizer, job().weight_decay, model->fc.size());
-    auto schedule = params::make_schedule(job().schedule);
-    auto codec = compress::boundary_codec(job().boundary);
-    for (const Error* error : {memory.ok() ? nullptr : &memory.error(), optimizer.ok() ? nullptr : &optimizer.error(),
-                               schedule.ok() ? nullptr : &schedule.error(), codec.ok() ? nullptr : &codec.error()}) {
-      if (error != nullptr) return membership_.leave(context, ExitCode::config, error->text);
-    }
-    job_model_ = std::move(*model);
-    optimizer_ = std::move(*optimizer);
-    schedule_ = std::move(*schedule);
-    codec_ = *codec;
+    if (job().fc_workers == 0) return membership_.leave(context, ExitCode::config, "this job has no FC part (cluster.fc_workers = 0)");
+    auto parts = make_worker_parts(membership_.welcome(), Group::fc, alone() ? "dense" : job().compress);
+    if (!parts.ok()) return membership_.leave(context, exit_code_of(parts.error()), parts.error().text);
+    job_model_ = std::move(parts->model);
+    optimizer_ = std::move(parts->optimizer);
+    schedule_ = std::move(parts->schedule);
+    codec_ = parts->boundary;
     gradient_.resize(job_model_->fc.size());
     own_ = std::make_shared<std::vector<float>>(job_model_->fc);
     own_version_ = sent_version_ = 0;
     queue_.clear();
+    round_ = {};
+    longest_wait_ = {};
     answers_.clear();
     steps_ = 0;
     in_unit_ = unit_samples_ = 0;
     active_ = true;
-    group_.emplace(Group::fc, params::Replica(job_model_->fc, std::move(*memory)), membership_.welcome());
+    group_.emplace(Group::fc, params::Replica(job_model_->fc, std::move(parts->memory)), membership_.welcome());
     group_->start(context);
   }
 
   /// Takes what the aggregator kept of an earlier FC worker's state.
-  void adopt() {
-    if (own_version_ > 0) return;
+  void adopt(Context& context) {
+    if (own_version_ > 0 || group_->replica().version() == 0) return;
     own_ = std::make_shared<std::vector<float>>(group_->replica().published().begin(), group_->replica().published().end());
     own_version_ = sent_version_ = group_->replica().version();
+    context.log(Severity::info, "took over an earlier FC worker's state", {{"version", std::to_string(own_version_)}});
   }
 
   [[nodiscard]] bool fits(const Activations& message) {
@@ -231,7 +224,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     if (!group_ || leaving_) return;
     flush_if_due(context);
     if (queue_.empty() || !group_->ready() || (!alone() && !group_->admits(steps_ / job().local_steps))) return;
-    if (synchronous() && !everybody_is_here(context)) return;
+    if (synchronous()) {
+      if (!everybody_is_here(context)) return;
+      round_.take(served(context), senders());
+    }
     std::vector<Queued> taken;
     std::size_t rows = 0;
     const std::size_t rows_max = synchronous() ? std::numeric_limits<std::size_t>::max() : job().fc_batch_samples;
@@ -254,15 +250,25 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     return member == nullptr ? 0 : member->number;
   }
 
-  [[nodiscard]] bool everybody_is_here(Context& context) const {
+  [[nodiscard]] std::vector<ActorId> senders() const {
+    std::vector<ActorId> out;
+    for (const Queued& queued : queue_) out.push_back(queued.from);
+    return out;
+  }
+
+  bool everybody_is_here(Context& context) {
     // Rosters and batches come over different connections: whom a CONV worker knew when it sent, we must know before we count heads.
     const bool outdated =
         std::any_of(queue_.begin(), queue_.end(), [&](const Queued& q) { return q.roster_revision > membership_.roster().revision; });
-    const auto expected = served(context);
-    const bool all = !outdated && std::all_of(expected.begin(), expected.end(), [&](ActorId id) {
-      return std::any_of(queue_.begin(), queue_.end(), [&](const Queued& q) { return q.from == id; });
-    });
-    return all || (job().fc_workers > 1 && context.now() - waiting_since_ >= kSynchronousWaitMax);
+    const Duration waited = context.now() - waiting_since_;
+    if (!outdated && round_.complete(served(context), senders())) {
+      longest_wait_ = std::max(longest_wait_, waited);
+      return true;
+    }
+    if (waited < std::max(kSynchronousWait, kSynchronousPatience * longest_wait_)) return false;
+    context.count("rounds_split", 1);
+    context.log(Severity::warning, "a synchronous round goes on without a batch that does not come", {});
+    return true;
   }
 
   /// Forward, loss and backward of what was taken, as one atomic step; then the answers.
@@ -316,10 +322,13 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       out.hits = loss.hits;
       out.tensor = compress::encode_boundary(part, own, width, codec_, context.random());
       Answers& known = answers_[batch.from];
-      Parcel& kept = known[batch.batch];
+      Parcel& kept = known.batches[batch.batch];
       kept = pack(out);
       (void)context.post(batch.from, kept);  // lost: the repeat of its activations fetches it
-      while (known.size() > kAnswersKept && known.begin()->second.body) known.erase(known.begin());
+      while (known.batches.size() > kAnswersKept && known.batches.begin()->second.body) {
+        known.forgotten = known.batches.begin()->first;
+        known.batches.erase(known.batches.begin());
+      }
       at += own;
     }
   }
@@ -367,6 +376,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   }
 
   void after_update(Context& context) {
+    if (alone()) adopt(context);
     step_if_due(context);
     report_phase(context);
     leave_if_drained(context);
@@ -428,6 +438,8 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   std::uint64_t sent_version_ = 0;  ///< newest that the aggregator was given
   std::deque<Queued> queue_;
   Instant waiting_since_{};
+  SynchronousRound round_;
+  Duration longest_wait_{};  ///< of rounds that were complete
   std::map<ActorId, Answers> answers_;
   std::vector<float> activations_, activation_gradient_, logits_, logit_gradient_, gradient_;
   std::vector<std::uint16_t> labels_;

@@ -23,7 +23,9 @@ void GroupMember::await_update(Context& context) {
 
 void GroupMember::request(Context& context) {
   last_word_ = context.now();
-  (void)context.send(kAggregator, ParameterRequest{generation_, group_, true, replica_.version()});  // repeated by tick()
+  // After the flush only the values themselves will do: a chain of deltas leaves out what the aggregator's residual holds.
+  const bool deltas_do = !flush_made_ || exact_;
+  (void)context.send(kAggregator, ParameterRequest{generation_, group_, deltas_do, replica_.version()});  // repeated by tick()
 }
 
 bool GroupMember::admits(std::uint64_t unit) const { return ready_ && unit <= admitted_ && unsettled_.size() < kPushWindow; }

@@ -8,7 +8,8 @@
 
 namespace hourglass {
 
-/// Data loader -> aggregator, each second and at the end of each epoch.
+/// Data loader -> aggregator, twice a second and at the end; aggregator -> data loader: where to begin, as a new loader takes over from a
+/// lost one.
 struct DataProgress {
   static constexpr MessageType kType = MessageType::data_progress;
   std::uint32_t epoch = 0;             ///< being handed out, from 0

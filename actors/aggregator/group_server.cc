@@ -4,6 +4,9 @@
 #include <algorithm>
 
 namespace hourglass {
+namespace {
+constexpr Duration kStuckAfter = std::chrono::seconds(3);
+}
 
 GroupServer::GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint64_t run,
                          std::uint32_t generation)
@@ -26,7 +29,7 @@ bool GroupServer::set_active(Context& context, ActorId id, bool active) {
   return true;
 }
 
-Verdict GroupServer::judge(ActorId, const Peer& peer, const GradientPush& message, std::uint64_t& staleness) const {
+Verdict GroupServer::judge(const Peer& peer, const GradientPush& message, std::uint64_t& staleness) const {
   for (const GradientBlock& block : message.blocks) {
     const Status status = compress::validate(block, store_.size());
     if (!status.ok()) return status.error().code == Errc::bad_data ? Verdict::nonfinite : Verdict::shape;
@@ -59,8 +62,9 @@ void GroupServer::on(Context& context, ActorId from, GradientPush&& message) {
     ++ledger_.gaps;
     return;
   }
+  last_push_ = context.now();
   std::uint64_t staleness = 0;
-  const Verdict verdict = judge(from, peer, message, staleness);
+  const Verdict verdict = judge(peer, message, staleness);
   ++ledger_.received;
   ++ledger_.by_verdict[static_cast<std::size_t>(verdict)];
   if (verdict == Verdict::applied) {
@@ -98,6 +102,24 @@ void GroupServer::on(Context& context, ActorId from, const ParameterRequest& mes
   if (!message.has_version) peer.values_wanted = true;
   peer.owed = true;
   release(context);
+}
+
+void GroupServer::tick(Context& context) {
+  level_if_stuck(context);
+  release(context);
+}
+
+/// Synchronous FC workers share the rounds of the CONV workers. One that had to split a round (a batch was lost, or went elsewhere while
+/// the roster changed) counts a unit too many, and two such units would stop the cluster: it waits for FC workers that wait for CONV
+/// workers that wait for it. The barrier is on the CONV side; so, where nothing moves, the FC clocks are made level again.
+void GroupServer::level_if_stuck(Context& context) {
+  if (group_ != Group::fc || context.now() - last_push_ < kStuckAfter) return;
+  const bool waits =
+      std::any_of(peers_.begin(), peers_.end(), [&](const auto& row) { return row.second.owed && !clocks_.admits_next(row.first); });
+  if (!waits) return;
+  clocks_.level();
+  last_push_ = context.now();
+  context.count("fc_clocks_levelled", 1);
 }
 
 void GroupServer::release(Context& context) {

@@ -39,7 +39,7 @@ class GroupServer {
   /// Every member has flushed: the exact values become the published ones and go to everybody.
   void publish_final(Context& context);
   /// Sends what could not be sent before.
-  void tick(Context& context) { release(context); }
+  void tick(Context& context);
 
   [[nodiscard]] bool everybody_flushed() const;
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
@@ -59,9 +59,10 @@ class GroupServer {
     std::deque<std::uint64_t> own_versions;  ///< versions that its own newest pushes made
     std::deque<Parcel> chunks;               ///< rest of a snapshot
   };
-  Verdict judge(ActorId from, const Peer& peer, const GradientPush& message, std::uint64_t& staleness) const;
+  Verdict judge(const Peer& peer, const GradientPush& message, std::uint64_t& staleness) const;
   void answer(Context& context, ActorId to, std::uint64_t clock, Verdict verdict) const;
   void release(Context& context);
+  void level_if_stuck(Context& context);
   bool send_update(Context& context, ActorId to, Peer& peer);
   void queue_snapshot(ActorId to, Peer& peer);
   [[nodiscard]] std::uint64_t admitted(ActorId to) const;
@@ -73,6 +74,7 @@ class GroupServer {
   std::uint32_t generation_;
   std::map<ActorId, Peer> peers_;
   Ledger ledger_;
+  Instant last_push_{};
 };
 
 }  // namespace hourglass

@@ -29,6 +29,12 @@ void ClockTable::advance(ActorId id) {
   ++found->second.pace;
 }
 
+void ClockTable::level() {
+  std::uint64_t fastest = 0;
+  for (const auto& [id, clock] : members_) fastest = clock.active ? std::max(fastest, clock.pace) : fastest;
+  for (auto& [id, clock] : members_) clock.pace = clock.active ? fastest : clock.pace;
+}
+
 bool ClockTable::active(ActorId id) const {
   const auto found = members_.find(id);
   return found != members_.end() && found->second.active;

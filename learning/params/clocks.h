@@ -37,6 +37,9 @@ class ClockTable {
   /// One more push of this member was accounted for.
   void advance(ActorId id);
 
+  /// Puts every active member at the pace of the fastest: whoever waited may go on.
+  void level();
+
   [[nodiscard]] bool contains(ActorId id) const { return members_.contains(id); }
   [[nodiscard]] bool active(ActorId id) const;
   [[nodiscard]] std::uint64_t pushed(ActorId id) const;

@@ -42,10 +42,10 @@ class Cluster {
   nlohmann::json result();  ///< result.json; fails the test where there is none
   /// The saved model's parameters, conv group then fc group.
   std::vector<float> parameters();
-  /// Largest gap seen between the clocks of active workers, in finished units; and violations of what must always hold.
+  /// What must always hold and did not.
   [[nodiscard]] const std::vector<std::string>& violations() const { return violations_; }
 
-  /// Every lease result that the loader was told, by sample id: how often it was trained on.
+  /// By worker, as its verdicts told.
   [[nodiscard]] const std::map<ActorId, std::uint64_t>& pushes_applied() const { return applied_; }
 
  private:

@@ -9,6 +9,7 @@
 
 namespace hourglass::testing_cluster {
 namespace {
+using namespace std::chrono_literals;
 
 struct Case {
   const char* name;
@@ -17,6 +18,7 @@ struct Case {
   const char* optimizer;
   double learning_rate;  ///< calm enough that training does not amplify the last bit of its sums: at 0.05 it does, within 20 steps
   double weight_decay;
+  bool uneven = false;  ///< links of uneven speed
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
@@ -53,7 +55,13 @@ class Equality : public testing::TestWithParam<Case> {};
 TEST_P(Equality, SynchronousClusterEqualsOneProcessAfterFiftySteps) {
   ClusterOptions options;
   options.job = job_of(GetParam());
+  if (GetParam().uneven) options.network.link.jitter = 60ms;
   Cluster cluster(options);
+  if (GetParam().uneven) {  // rosters reach the FC worker long after the batches of those they name
+    sim::Link slow;
+    slow.latency = 900ms;
+    cluster.reactor().network().set_link(kAggregator, cluster.id(Role::fc_worker, 0), slow);
+  }
   ASSERT_TRUE(cluster.finish());
   const std::vector<float> distributed = cluster.parameters();
 
@@ -87,6 +95,8 @@ INSTANTIATE_TEST_SUITE_P(Models, Equality,
                                          Case{"lenet5", "lenet5", 2, 1, "sgd momentum=0.9", 0.01, 1e-4},
                                          Case{"lenet5_nesterov_three_workers", "lenet5", 3, 1, "sgd momentum=0.9 nesterov=1", 0.003, 1e-4},
                                          Case{"lenet5_two_fc", "lenet5", 2, 2, "sgd", 0.005, 0},
+                                         Case{"lenet5_uneven_links", "lenet5", 2, 1, "sgd", 0.005, 0, true},
+                                         Case{"lenet5_uneven_links_three_workers", "lenet5", 3, 1, "sgd", 0.005, 0, true},
                                          Case{"lenet5_whole", "lenet5", 2, 0, "sgd momentum=0.9", 0.01, 1e-4}),
                          [](const auto& row) { return std::string(row.param.name); });
 

@@ -2,6 +2,7 @@
 // Workers join, leave and vanish while a run goes on.
 #include <gtest/gtest.h>
 
+#include "learning/nn/safetensors.h"
 #include "tests/simulation/cluster.h"
 
 namespace hourglass::testing_cluster {
@@ -63,6 +64,27 @@ TEST_P(Membership, AnFcWorkerIsReplaced) {
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
   EXPECT_EQ(cluster.result()["samples"], 4000);
   EXPECT_GT(cluster.result()["accuracy"].get<double>(), 0.7);
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+}
+
+TEST_P(Membership, AReplacedFcWorkerGoesOnFromTheLastCollectedState) {
+  ClusterOptions setup = options();
+  setup.job.evaluate_every = 800;  // each evaluation collects the FC state
+  Cluster cluster(setup);
+  ASSERT_TRUE(cluster.run_until_samples(3400));
+  const auto collected = [&] {
+    const auto file = cluster.reactor().storage("aggregator").read("model.safetensors");
+    EXPECT_TRUE(file.ok());
+    const auto tensors = nn::read_safetensors(*file);
+    EXPECT_TRUE(tensors.ok());
+    return std::stoull(tensors->metadata.at("fc_version"));
+  }();
+  ASSERT_GT(collected, 20U);
+  cluster.reactor().crash(cluster.id(Role::fc_worker, 0));
+  const ActorId heir = cluster.add(Role::fc_worker);
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_GT(cluster.reactor().metrics_of(heir).value("version"), static_cast<double>(collected)) << "it began anew";
+  EXPECT_GT(cluster.result()["accuracy"].get<double>(), 0.7) << "what was left of the data is not enough to learn from nothing";
   EXPECT_EQ(cluster.violations(), std::vector<std::string>());
 }
 

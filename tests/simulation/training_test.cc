@@ -3,6 +3,7 @@
 // books.
 #include <gtest/gtest.h>
 
+#include "messages/all_messages.h"
 #include "tests/simulation/cluster.h"
 
 namespace hourglass::testing_cluster {
@@ -56,6 +57,15 @@ TEST_P(Training, LearnsAndBalances) {
     EXPECT_LE(result["staleness"]["max"].get<std::uint64_t>(), (2 * slack + 1) * (workers - 1));
   }
   for (const char* reason : {"stale", "nonfinite", "shape", "version"}) EXPECT_EQ(result["ledger"]["rejected"][reason], 0) << reason;
+  for (std::size_t i = 0; i < scenario.conv; ++i) {  // the Hourglass property, by every CONV worker's own counters
+    const Metrics& metrics = cluster.reactor().metrics_of(cluster.id(Role::conv_worker, i));
+    EXPECT_GT(metrics.value("sent.push_conv.socket") + metrics.value("sent.activations.socket"), 0);
+    for (const char* way : {"sent.", "received."}) {
+      for (const char* kind : {"push_fc.payload", "push_fc.socket", "update_fc.payload", "update_fc.socket"}) {
+        EXPECT_EQ(metrics.value(std::string(way) + kind), 0) << way << kind;
+      }
+    }
+  }
   for (const ActorId id : cluster.reactor().live_actors()) ADD_FAILURE() << to_string(id) << " did not leave";
   for (const Role role : {Role::conv_worker, Role::fc_worker, Role::data_loader, Role::monitor}) {
     if (role == Role::fc_worker && scenario.fc == 0) continue;
@@ -75,6 +85,9 @@ INSTANTIATE_TEST_SUITE_P(
         Scenario{"bf16", 2, 1, 4, 1, "dense | bf16", "dense | bf16", "bf16"}, Scenario{"whole_model", 2, 0, 4, 1, "dense", "dense", "f32"},
         Scenario{"whole_model_synchronous", 3, 0, 0, 2, "topk ratio=0.05", "dense", "f32"},
         Scenario{"two_fc", 4, 2, 4, 1, "dense", "dense", "f32"}, Scenario{"two_fc_synchronous", 4, 2, 0, 1, "dense", "dense", "f32"},
+        Scenario{"four_conv_three_fc", 4, 3, 1, 1, "dense", "dense", "f32"},
+        Scenario{"four_conv_three_fc_synchronous", 4, 3, 0, 1, "dense", "dense", "f32"},
+        Scenario{"five_conv_two_fc_local_steps", 5, 2, 3, 2, "dense", "dense", "f32"},
         Scenario{"three_fc_compressed", 3, 3, 2, 2, "topk ratio=0.1 | two_level", "topk ratio=0.1 | two_level", "bf16"}),
     [](const auto& row) { return std::string(row.param.name); });
 
@@ -93,12 +106,37 @@ TEST(Simulation, SameSeedSameRun) {
   EXPECT_NE(first.first, trace(6).first);
 }
 
+/// The checkers of this fixture see what they are there for.
+TEST(Simulation, CheckersComplainOfPlantedFaults) {
+  ClusterOptions options;
+  Cluster cluster(options);
+  ASSERT_TRUE(cluster.run_until_samples(320));
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+  Context& aggregator = cluster.reactor().context_of(kAggregator);
+  const ActorId worker = cluster.id(Role::conv_worker, 0);
+  ASSERT_TRUE(aggregator.send(worker, PushVerdict{1, Group::conv, 0, Verdict::stale}).ok());  // was applied
+  ParameterUpdate fc;
+  fc.generation = 1;
+  fc.group = Group::fc;
+  ASSERT_TRUE(aggregator.send(worker, fc).ok());
+  ParameterUpdate old;
+  old.generation = 1;
+  old.deltas = {VersionDelta{0, {}}};
+  ASSERT_TRUE(aggregator.send(worker, old).ok());
+  cluster.reactor().run_for(1s);
+  std::string all;
+  for (const std::string& violation : cluster.violations()) all += violation + "\n";
+  EXPECT_NE(all.find("two verdicts on one push"), std::string::npos) << all;
+  EXPECT_NE(all.find("FC bytes on a CONV worker's link"), std::string::npos) << all;
+  EXPECT_NE(all.find("versions go backwards"), std::string::npos) << all;
+}
+
 /// The books end exact also where single messages vanish or come twice.
 TEST(Simulation, LossAndDuplicationAreRepaired) {
-  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     ClusterOptions options;
     options.seed = seed;
-    options.network.link.loss = 0.05;
+    options.network.link.loss = seed % 4 == 0 ? 0.15 : 0.05;
     options.network.link.duplication = 0.05;
     options.network.link.jitter = 1ms;
     options.job.staleness = seed % 2 == 0 ? 0 : 3;

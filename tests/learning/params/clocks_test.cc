@@ -66,6 +66,20 @@ TEST(ClockTable, IdleWorkerHoldsNobodyBackAndReturnsAtTheSlowest) {
   EXPECT_EQ(clocks.active_max(), 2U);
 }
 
+TEST(ClockTable, LevellingReleasesTheFastestAndLeavesTheIdleAlone) {
+  ClockTable clocks(StalenessBound{0});
+  for (std::uint32_t w = 1; w <= 3; ++w) clocks.join(worker(w));
+  clocks.set_active(worker(3), false);
+  clocks.advance(worker(1));
+  clocks.advance(worker(1));
+  EXPECT_FALSE(clocks.admits_next(worker(1)));
+  clocks.level();
+  EXPECT_TRUE(clocks.admits_next(worker(1)));
+  EXPECT_EQ(clocks.pace(worker(2)), 2U);
+  EXPECT_EQ(clocks.pushed(worker(2)), 0U);
+  EXPECT_EQ(clocks.pace(worker(3)), 0U);
+}
+
 TEST(ClockTable, WhoGoesIdleAfterItsPushStillSharesTheRound) {
   ClockTable clocks(StalenessBound{0});
   clocks.join(worker(1));

@@ -96,10 +96,6 @@ TEST_P(ReplicaWithSpec, MassIsConservedThroughRejectsAndFlush) {
     const bool rejected = clock % 4 == 1;
     if (!rejected) store.apply(*blocks, 1.0F);
     replica.settle(clock, rejected ? Verdict::stale : Verdict::applied);
-    for (std::size_t i = 0; i < kSize && !replica.working()->empty(); i += 97) {
-      const double held = replica.residual_norm() == 0 ? 0.0 : 1.0;
-      ASSERT_TRUE(std::isfinite((*replica.working())[i]) && held >= 0);
-    }
   }
   auto rest = replica.push(12, true, true);
   ASSERT_TRUE(rest.ok());
