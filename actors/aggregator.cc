@@ -81,9 +81,12 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void on(Context& context, ActorId from, Hello&& message) {
     if (MemberTable::Row* row = members_.find(from)) {
-      if (row->incarnation == message.incarnation) return welcome(context, *row);
-      return refuse(context, from, Refusal::duplicate,
-                    "actor " + to_string(from) + " is held by a live process at " + row->member.endpoint);
+      if (row->incarnation == message.incarnation && row->attempt >= message.attempt) return welcome(context, *row);
+      if (row->incarnation != message.incarnation) {
+        return refuse(context, from, Refusal::duplicate,
+                      "actor " + to_string(from) + " is held by a live process at " + row->member.endpoint);
+      }
+      remove(context, from);  // it was told that nobody knows it, and starts afresh
     }
     if (message.protocol_max < kProtocolMin || message.protocol_min > kProtocolMax) {
       const std::string text = "protocol mismatch: this process speaks " + std::to_string(message.protocol_min) + ".." +
@@ -103,8 +106,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     context.log(
         Severity::info, "member joined",
         {{"peer", to_string(from)}, {"number", std::to_string((*row)->member.number)}, {"host", message.name}, {"endpoint", endpoint}});
-    if (from.role == Role::conv_worker) conv_->join(from);
-    if (from.role == Role::fc_worker && fc_) fc_->join(from);
+    if (from.role == Role::conv_worker) (*row)->first_clock = conv_->join(from);
+    if (from.role == Role::fc_worker && fc_) (*row)->first_clock = fc_->join(from);
     welcome(context, **row);
     if (from.role == Role::data_loader) (void)context.send(from, books_.progress());
     roster_changed(context);
@@ -190,7 +193,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (!values) return;
     fc_->store().replace(std::move(*values), message.version);
     fc_collected_ = true;
-    if (phase_ < Phase::collecting) save_model(context);
+    save_model(context);
     advance(context);
   }
 
@@ -212,6 +215,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     message.protocol = kProtocolMax;
     message.run = options_.run;
     message.generation = options_.generation;
+    message.attempt = row.attempt;
+    message.first_clock = row.first_clock;
     message.number = row.member.number;
     message.model_hash = model_->hash;
     message.job = job();
@@ -306,21 +311,21 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
         }
         return;
       case Phase::flushing:
-        if (flushed(context)) enter(context, Phase::evaluating);
-        return;
-      case Phase::evaluating:
-        if (!books_.final_evaluated()) return;
+        if (!flushed(context)) return;
         enter(context, Phase::collecting);
         fc_collected_ = !fc_alone();
         collect(context);
         return;
       case Phase::collecting:
-        if (fc_collected_) return finish(context);
+        if (fc_collected_) return enter(context, Phase::evaluating);
         if (members_.count(Role::fc_worker) == 0 && context.now() - phase_since_ > from_seconds(job().dead_after_seconds)) {
-          context.log(Severity::error, "the FC worker was lost with its last steps; its last collected state is saved", {});
-          return finish(context);
+          context.log(Severity::error, "the FC worker was lost with its last steps; its last collected state is the final one", {});
+          return enter(context, Phase::evaluating);
         }
         if (context.now() - collect_asked_ > kCollectRepeat) collect(context);
+        return;
+      case Phase::evaluating:
+        if (books_.final_evaluated()) finish(context);
         return;
       case Phase::finished: return farewell(context);
     }
@@ -371,6 +376,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
         all = all && reached != reached_.end() && reached->second == *final_version;
       }
     }
+    // What it says now comes after any state that it sent before.
+    if (fc_alone()) all = all && std::ranges::all_of(members_.ids(Role::fc_worker), [&](ActorId id) { return reached_.contains(id); });
     message_.clear();
     return all;
   }

@@ -177,9 +177,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     codec_ = parts->boundary;
     gradient_.resize(job_model_->conv.size());
     leases_ = {};
-    started_ = in_unit_ = unit_samples_ = 0;
+    in_unit_ = unit_samples_ = 0;
     active_ = true;
     group_.emplace(Group::conv, params::Replica(job_model_->conv, std::move(parts->memory)), membership_.welcome());
+    started_ = group_->clock() * job().local_steps;
     group_->start(context);
   }
 

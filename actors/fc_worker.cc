@@ -172,10 +172,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     round_ = {};
     longest_wait_ = {};
     answers_.clear();
-    steps_ = 0;
     in_unit_ = unit_samples_ = 0;
     active_ = true;
     group_.emplace(Group::fc, params::Replica(job_model_->fc, std::move(parts->memory)), membership_.welcome());
+    steps_ = group_->clock() * job().local_steps;
     group_->start(context);
   }
 
@@ -397,7 +397,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   }
 
   void send_state(Context& context) {
-    if (!group_ || !alone() || own_version_ == 0) return;
+    if (!group_ || !alone()) return;
     constexpr std::size_t kChunk = limits::kChunkBytes / sizeof(float);
     for (std::size_t offset = 0; offset < own_->size(); offset += kChunk) {
       SnapshotChunk chunk;

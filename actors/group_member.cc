@@ -12,7 +12,12 @@ constexpr Duration kRepeatAfter = 3s;
 }  // namespace
 
 GroupMember::GroupMember(Group group, params::Replica replica, const Welcome& welcome)
-    : group_(group), replica_(std::move(replica)), run_(welcome.run), generation_(welcome.generation) {}
+    : group_(group),
+      replica_(std::move(replica)),
+      run_(welcome.run),
+      generation_(welcome.generation),
+      clock_(welcome.first_clock),
+      applied_clock_(welcome.first_clock) {}
 
 void GroupMember::start(Context& context) { await_update(context); }
 

@@ -28,7 +28,7 @@ class GroupMember {
   /// May unit of work `unit` (each ends in one push) be started now?
   [[nodiscard]] bool admits(std::uint64_t unit) const;
   [[nodiscard]] bool ready() const { return ready_; }           ///< the parameters here are the run's
-  [[nodiscard]] std::uint64_t clock() const { return clock_; }  ///< pushes made
+  [[nodiscard]] std::uint64_t clock() const { return clock_; }  ///< of the next push
   [[nodiscard]] params::Replica& replica() { return replica_; }
   [[nodiscard]] const params::Replica& replica() const { return replica_; }
   [[nodiscard]] std::size_t unsettled() const { return unsettled_.size(); }
@@ -61,9 +61,9 @@ class GroupMember {
   params::Replica replica_;
   std::uint64_t run_;
   std::uint32_t generation_;
+  std::uint64_t clock_;
+  std::uint64_t applied_clock_;
   std::deque<Open> unsettled_;
-  std::uint64_t clock_ = 0;
-  std::uint64_t applied_clock_ = 0;
   std::uint64_t admitted_ = 0;
   bool ready_ = false;  ///< an update has come since start() or await_update()
   bool flush_made_ = false;

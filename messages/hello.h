@@ -16,6 +16,7 @@ struct Hello {
   std::uint32_t protocol_max = kProtocolMax;
   std::string build;              ///< version and commit, for people
   std::uint64_t incarnation = 0;  ///< random per process start
+  std::uint32_t attempt = 0;      ///< how often this process was dropped and joined again: later messages of an earlier membership are void
   std::string name;               ///< host or container name, for people
   std::string host;               ///< address that peers should use; empty: the one the aggregator sees
   std::uint16_t port = 0;         ///< where this process listens
@@ -27,6 +28,7 @@ struct Hello {
     v.number(m.protocol_max);
     v.text(m.build, limits::kNameBytes);
     v.number(m.incarnation);
+    v.number(m.attempt);
     v.text(m.name, limits::kNameBytes);
     v.text(m.host, limits::kNameBytes);
     v.number(m.port);

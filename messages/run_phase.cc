@@ -6,7 +6,7 @@
 namespace hourglass {
 
 std::string_view name_of(Phase phase) {
-  static constexpr std::array<std::string_view, 6> kNames = {"waiting", "training", "flushing", "evaluating", "collecting", "finished"};
+  static constexpr std::array<std::string_view, 6> kNames = {"waiting", "training", "flushing", "collecting", "evaluating", "finished"};
   return kNames[static_cast<std::size_t>(phase) % kNames.size()];
 }
 

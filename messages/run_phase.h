@@ -12,8 +12,8 @@ enum class Phase : std::uint8_t {
   waiting,  ///< for the first workers
   training,
   flushing,    ///< data is used up: workers push what they still hold, then take the final parameters
+  collecting,  ///< the only FC worker's state travels to the aggregator
   evaluating,  ///< the final parameters on the test set
-  collecting,  ///< FC state travels to the aggregator
   finished,    ///< everything is saved: leave
 };
 inline constexpr Phase kLastPhase = Phase::finished;

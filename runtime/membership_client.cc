@@ -34,6 +34,7 @@ void MembershipClient::say_hello(Context& context) {
   Hello hello;
   hello.build = identity_.build;
   hello.incarnation = identity_.incarnation;
+  hello.attempt = attempt_;
   hello.name = identity_.name;
   hello.host = identity_.host;
   hello.port = identity_.port;
@@ -62,7 +63,7 @@ bool MembershipClient::wake(Context& context, std::uint32_t timer) {
 
 bool MembershipClient::on(Context& context, Welcome&& message) {
   heard(context);
-  if (joined() && welcome_->run == message.run && welcome_->generation == message.generation) return false;
+  if (message.attempt != attempt_ || (joined() && welcome_->run == message.run && welcome_->generation == message.generation)) return false;
   context.log(
       Severity::info, "joined",
       {{"number", std::to_string(message.number)}, {"generation", std::to_string(message.generation)}, {"model", message.job.model}});
@@ -76,7 +77,10 @@ void MembershipClient::on(Context& context, const Refuse& message) {
   heard(context);
   switch (message.code) {
     case Refusal::unknown_member:
-      if (joined()) context.log(Severity::warning, "the aggregator no longer knows this process; joining again", {});
+      if (joined()) {
+        ++attempt_;
+        context.log(Severity::warning, "the aggregator no longer knows this process; joining again", {});
+      }
       welcome_.reset();
       hello_pause_ = kHelloPauseFirst;
       say_hello(context);

@@ -57,6 +57,7 @@ class MembershipClient {
   Roster roster_;
   Phase phase_ = Phase::waiting;
   std::set<ActorId> introduced_;
+  std::uint32_t attempt_ = 0;
   std::uint64_t reports_ = 0;
   Instant started_{};
   Instant last_heard_{};

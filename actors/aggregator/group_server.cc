@@ -12,12 +12,15 @@ GroupServer::GroupServer(Group group, params::ParameterStore store, params::Stal
                          std::uint32_t generation)
     : group_(group), store_(std::move(store)), clocks_(bound), run_(run), generation_(generation) {}
 
-void GroupServer::join(ActorId id) {
+std::uint64_t GroupServer::join(ActorId id) {
+  const auto before = departed_.find(id);
   peers_.try_emplace(id);
-  clocks_.join(id);
+  clocks_.join(id, before == departed_.end() ? 0 : before->second);
+  return clocks_.pushed(id);
 }
 
 void GroupServer::leave(Context& context, ActorId id) {
+  departed_[id] = clocks_.pushed(id) + kVerdictsKept;
   peers_.erase(id);
   clocks_.leave(id);
   release(context);  // it may have been the slowest

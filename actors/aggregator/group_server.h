@@ -30,7 +30,8 @@ class GroupServer {
  public:
   GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint64_t run, std::uint32_t generation);
 
-  void join(ActorId id);
+  /// The clock of its first push.
+  std::uint64_t join(ActorId id);
   void leave(Context& context, ActorId id);
   /// True when this changed something.
   bool set_active(Context& context, ActorId id, bool active);
@@ -73,6 +74,7 @@ class GroupServer {
   std::uint64_t run_;
   std::uint32_t generation_;
   std::map<ActorId, Peer> peers_;
+  std::map<ActorId, std::uint64_t> departed_;  ///< clocks that their pushes under way may still bear end here
   Ledger ledger_;
   Instant last_push_{};
 };

@@ -17,6 +17,7 @@ Result<MemberTable::Row*> MemberTable::add(ActorId id, const Hello& hello, const
   Row row;
   row.member = {id, number, hello.name, endpoint, true};
   row.incarnation = hello.incarnation;
+  row.attempt = hello.attempt;
   row.joined = row.last_seen = now;
   return &rows_.insert_or_assign(id, std::move(row)).first->second;
 }

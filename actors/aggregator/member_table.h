@@ -23,6 +23,8 @@ class MemberTable {
   struct Row {
     Member member;
     std::uint64_t incarnation = 0;
+    std::uint32_t attempt = 0;
+    std::uint64_t first_clock = 0;  ///< of its pushes
     Instant joined{};
     Instant last_seen{};
     std::uint64_t progress_age_ms = 0;

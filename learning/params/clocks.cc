@@ -7,9 +7,9 @@
 
 namespace hourglass::params {
 
-void ClockTable::join(ActorId id) {
+void ClockTable::join(ActorId id, std::uint64_t pushed) {
   if (contains(id)) return;
-  members_.emplace(id, Clock{0, slowest(), true});
+  members_.emplace(id, Clock{pushed, slowest(), true});
   note_active();
 }
 

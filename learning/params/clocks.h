@@ -29,8 +29,8 @@ class ClockTable {
  public:
   explicit ClockTable(StalenessBound bound) : bound_(bound) {}
 
-  /// A new member starts active at the current minimum. Joining again changes nothing.
-  void join(ActorId id);
+  /// A new member starts active at the current minimum; its pushes are counted from `pushed` on. Joining again changes nothing.
+  void join(ActorId id, std::uint64_t pushed = 0);
   void leave(ActorId id) { members_.erase(id); }
   /// An idle member holds nobody back. True when this changed something.
   bool set_active(ActorId id, bool active);

@@ -144,7 +144,7 @@ TEST(Codec, NamesTheFieldAndTheItem) {
 
 TEST(Codec, TellsLimitsFromNonsense) {
   // 129 bytes of name in Hello's build.
-  Bytes hello = hex({0x98, 1, 1, 0xd9, 129});
+  Bytes hello = hex({0x99, 1, 1, 0xd9, 129});
   hello.resize(hello.size() + 129, std::byte{'a'});
   EXPECT_EQ(refusal<Hello>(hello, Errc::over_limit), "hello: field 3: 129 is above the limit of 128");
   EXPECT_EQ(refusal<Roster>(hex({0x93, 0, 0, 0xdc, 0x04, 0x01}), Errc::over_limit), "roster: field 3: 1025 is above the limit of 1024");

@@ -83,5 +83,12 @@ TEST(Faults, EveryRandomRunEndsWithBalancedBooks) {
   }
 }
 
+TEST(Faults, SeedsThatOnceFailed) {
+  for (const std::uint64_t seed : {159, 231, 268, 398, 953, 980}) {
+    run(seed);
+    if (HasFatalFailure()) return;
+  }
+}
+
 }  // namespace
 }  // namespace hourglass::testing_cluster
