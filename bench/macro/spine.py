@@ -90,6 +90,8 @@ def compression(log, options):
     sparse = "topk ratio=0.01 | two_level | rice"
     # Compression pays where parameters travel: the whole model on the CONV workers, and the cut with 8-bit boundary tensors.
     for layout, base, packed in (("cut", [], ["--boundary", "u8"]), ("whole model", ["--fc-workers", 0], [])):
+        if options.layout not in (None, layout.split()[0]):
+            continue
         plain = [log.add(f"{layout}, uncompressed, seed {s}", ours("train", "--seed", s, *base, *options.extra)) for s in range(1, options.seeds + 1)]
         small = [log.add(f"{layout}, 1 % both ways, seed {s}", ours("train", "--seed", s, "--compress", sparse, "--downlink", sparse, *base, *packed,
                                                                    *options.extra)) for s in range(1, options.seeds + 1)]
@@ -120,6 +122,7 @@ def main():
     parser.add_argument("--out", default="spine.jsonl")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--layout", choices=["cut", "whole"], help="compression: this one only")
     parser.add_argument("--samples", type=int, default=0)
     parser.add_argument("--model", default="cnn")
     parser.add_argument("--batch", type=int, default=64)
