@@ -14,7 +14,8 @@ std::vector<compress::Segment> segments_of(const std::vector<nn::Parameter>& par
     if (small && !segments.empty() && segments.back().small && segments.back().offset + segments.back().length == parameter.offset) {
       segments.back().length += parameter.size;
     } else {
-      segments.push_back({parameter.offset, parameter.size, small});
+      const bool matrix = !small && parameter.shape.size() > 1;
+      segments.push_back({parameter.offset, parameter.size, small, matrix ? parameter.size / parameter.shape.front() : 0});
     }
   }
   return segments;

@@ -8,10 +8,30 @@
 
 namespace hourglass {
 
-enum class IndexCodec : std::uint8_t { none, raw, bitmap, rice };  ///< none: every entry of the range, in order
-enum class ValueCodec : std::uint8_t { f32, bf16, two_level };
-inline constexpr IndexCodec kLastIndexCodec = IndexCodec::rice;
-inline constexpr ValueCodec kLastValueCodec = ValueCodec::two_level;
+/// none: every entry of the range, in order.
+enum class IndexCodec : std::uint8_t { none, raw, bitmap, rice, elias_fano, varint, chunk12, bloom };
+/// From `hadamard` on: the blob describes the whole range, and there are no indices.
+enum class ValueCodec : std::uint8_t {
+  f32,
+  bf16,
+  two_level,
+  f16,
+  u8,
+  qsgd,
+  natural,
+  mxnet_two_bit,
+  mean,
+  terngrad,
+  sign,
+  curve,
+  hadamard,
+  count_sketch,
+  measured,
+  low_rank,
+  factors
+};
+inline constexpr IndexCodec kLastIndexCodec = IndexCodec::bloom;
+inline constexpr ValueCodec kLastValueCodec = ValueCodec::factors;
 
 /// What is to be added to the range [offset, offset + length) of a parameter group's flat vector. It describes itself: a
 /// receiver needs no knowledge of the compressor that made it. Blob layouts, all little-endian and packed from the low bit:
@@ -21,6 +41,7 @@ inline constexpr ValueCodec kLastValueCodec = ValueCodec::two_level;
 ///              then the b low bits; zero-padded to a byte
 ///   f32, bf16  count values (bf16: the upper 16 bits of f32, round to nearest even)
 ///   two_level  2 bits a value: bit 0 = level, bit 1 = sign; levels are the magnitudes `low` <= `high`
+/// Every other codec tells its layout in its header under learning/compress, and keeps its parameters in its blob.
 /// Source: Golomb-Rice coding of gaps as in STC (1903.02891); two Lloyd levels see docs of the compressor.
 struct GradientBlock {
   std::uint64_t offset = 0;  ///< in the group's flat vector

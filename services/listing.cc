@@ -17,15 +17,6 @@ std::string padded(std::string_view text, std::size_t width) {
   return out;
 }
 
-std::string_view word_of(compress::StageKind kind) {
-  switch (kind) {
-    case compress::StageKind::selector: return "selector";
-    case compress::StageKind::value_codec: return "value codec";
-    case compress::StageKind::index_codec: return "index codec";
-  }
-  return "";
-}
-
 }  // namespace
 
 ExitCode run_models(Invocation&) {
@@ -43,7 +34,8 @@ ExitCode run_datasets(Invocation&) {
 
 ExitCode run_compressors(Invocation&) {
   for (const auto& row : compress::registry()) {
-    std::cout << padded(row.name, 12) << padded(word_of(row.kind), 13) << row.help << "; " << row.bits << " (" << row.source << ")\n";
+    std::cout << padded(row.name, 12) << padded(compress::name_of(row.kind), 13) << row.help << "; " << row.bits << " (" << row.source
+              << ")\n";
   }
   return ExitCode::ok;
 }

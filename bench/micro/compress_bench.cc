@@ -56,7 +56,7 @@ void floor_read_modify_write(benchmark::State& state) {
 
 void compress_spec(benchmark::State& state, const std::string& spec) {
   const auto& values = normal(static_cast<std::size_t>(state.range(0)), 1);
-  auto compressor = std::move(make_compressor(spec)).value();
+  auto compressor = std::move(make_compressor(spec, Shape::vector(values.size()))).value();
   GradientBlock block;
   std::uint64_t step = 0;
   for (auto _ : state) {
@@ -75,7 +75,7 @@ void select_cold(benchmark::State& state, const std::string& spec) {
   const auto stage = std::move(parse_spec(spec)).value().front();
   Entries chosen;
   for (auto _ : state) {
-    auto selector = std::move(make_topk(stage)).value();
+    auto selector = std::move(make_topk(stage, Shape::vector(values.size()))).value();
     selector->select(values, 0, chosen);
     benchmark::DoNotOptimize(chosen.values.data());
   }
@@ -84,7 +84,7 @@ void select_cold(benchmark::State& state, const std::string& spec) {
 
 void select_warm(benchmark::State& state, const std::string& spec) {
   const auto length = static_cast<std::size_t>(state.range(0));
-  auto selector = std::move(make_topk(std::move(parse_spec(spec)).value().front())).value();
+  auto selector = std::move(make_topk(std::move(parse_spec(spec)).value().front(), Shape::vector(length))).value();
   Entries chosen;
   const std::vector<float>* steps[2] = {&normal(length, 1), &normal(length, 2)};
   std::size_t step = 0;
@@ -116,7 +116,7 @@ void error_feedback(benchmark::State& state, const std::string& spec) {
 
 void accumulate_spec(benchmark::State& state, const std::string& spec) {
   const auto& values = normal(static_cast<std::size_t>(state.range(0)), 1);
-  const GradientBlock block = (*make_compressor(spec))->compress(values, 0);
+  const GradientBlock block = (*make_compressor(spec, Shape::vector(values.size())))->compress(values, 0);
   std::vector<float> sum(values.size(), 0.0F);
   for (auto _ : state) benchmark::DoNotOptimize(accumulate(block, sum, 0.5F).ok());
   per_entry(state, block.count);
@@ -125,7 +125,7 @@ void accumulate_spec(benchmark::State& state, const std::string& spec) {
 
 std::vector<std::uint32_t> selected(std::size_t length, const char* ratio) {
   Entries chosen;
-  (*make_topk(parse_spec(std::string("topk ratio=") + ratio)->front()))->select(normal(length, 1), 0, chosen);
+  (*make_topk(parse_spec(std::string("topk ratio=") + ratio)->front(), Shape::vector(length)))->select(normal(length, 1), 0, chosen);
   return chosen.indices;
 }
 

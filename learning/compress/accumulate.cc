@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only decoder of gradient blocks. Counts are held against the receiver's own group and the blob sizes before memory is taken for them.
+#include <numeric>
+
 #include "learning/compress/compressor.h"
 #include "learning/compress/registry.h"
 
@@ -13,9 +15,9 @@ Status open_block(const GradientBlock& block, std::size_t group_size, std::vecto
                                  std::to_string(block.length) + ", group " + std::to_string(group_size)};
   }
   if (block.count > block.length) return {Errc::malformed, "gradient block with more entries than its range"};
-  const ValueCoder* value_coder = find_value_coder(block.value_codec);
-  if (value_coder == nullptr) return {Errc::malformed, "gradient block with an unknown value codec"};
-  if (Status values = value_coder->check(block); !values.ok()) return values;
+  const ValueDecoder* value_decoder = find_value_decoder(block.value_codec);
+  if (value_decoder == nullptr) return {Errc::malformed, "gradient block with an unknown value codec"};
+  if (Status values = value_decoder->check(block); !values.ok()) return values;
   if (block.index_codec != IndexCodec::rice && block.rice_bits != 0)
     return {Errc::malformed, "gradient block with a Rice parameter but other indices"};
   if (block.index_codec == IndexCodec::none) {
@@ -38,12 +40,23 @@ Status accumulate(const GradientBlock& block, std::span<float> sum, float weight
   std::vector<std::uint32_t> indices;
   if (Status good = open_block(block, sum.size(), indices); !good.ok()) return good;
   const std::span<float> range = sum.subspan(block.offset, block.length);
-  const ValueCoder& value_coder = *find_value_coder(block.value_codec);
+  const ValueDecoder& value_decoder = *find_value_decoder(block.value_codec);
   if (block.index_codec == IndexCodec::none) {
-    value_coder.add(block, weight, range);
+    value_decoder.add(block, weight, range);
   } else {
-    value_coder.scatter_add(block, weight, indices, range);
+    value_decoder.scatter_add(block, weight, indices, range);
   }
+  return {};
+}
+
+Status entries_of(const GradientBlock& block, std::size_t group_size, Entries& entries) {
+  if (Status good = open_block(block, group_size, entries.indices); !good.ok()) return good;
+  if (block.index_codec == IndexCodec::none) {
+    entries.indices.resize(block.length);
+    std::iota(entries.indices.begin(), entries.indices.end(), 0U);
+  }
+  entries.values.assign(block.count, 0.0F);
+  find_value_decoder(block.value_codec)->add(block, 1.0F, entries.values);
   return {};
 }
 

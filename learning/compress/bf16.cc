@@ -10,7 +10,7 @@ class Bf16 final : public ValueCoder {
  public:
   [[nodiscard]] ValueCodec wire() const override { return ValueCodec::bf16; }
 
-  void encode(std::span<const float> values, GradientBlock& block) const override {
+  void encode(std::span<const float> values, std::uint64_t /*key*/, GradientBlock& block) const override {
     block.value_codec = wire();
     block.values.resize(values.size() * 2);
     kernels().to_bf16(values.data(), block.values.data(), values.size());
@@ -39,6 +39,11 @@ class Bf16 final : public ValueCoder {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<ValueCoder>> make_bf16(const SpecStage& stage) {
+  if (Status plain = stage.only({}); !plain.ok()) return plain.error();
+  return std::unique_ptr<ValueCoder>(std::make_unique<Bf16>());
+}
 
 const ValueCoder& bf16_coder() {
   static const Bf16 coder;

@@ -8,5 +8,6 @@
 namespace hourglass::compress {
 
 const ValueCoder& bf16_coder();
+Result<std::unique_ptr<ValueCoder>> make_bf16(const SpecStage& stage);
 
 }  // namespace hourglass::compress

@@ -20,7 +20,7 @@ Result<bool> Selector::add_select(std::span<const float> a, std::span<const floa
   return select(sum, step, chosen);
 }
 
-Result<std::unique_ptr<Selector>> make_dense(const SpecStage& stage) {
+Result<std::unique_ptr<Selector>> make_dense(const SpecStage& stage, const Shape& /*shape*/) {
   if (Status known = stage.only({}); !known.ok()) return known.error();
   return std::unique_ptr<Selector>(std::make_unique<Dense>());
 }

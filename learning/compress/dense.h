@@ -7,6 +7,6 @@
 namespace hourglass::compress {
 
 /// Errors: bad_config for any option.
-Result<std::unique_ptr<Selector>> make_dense(const SpecStage& stage);
+Result<std::unique_ptr<Selector>> make_dense(const SpecStage& stage, const Shape& shape);
 
 }  // namespace hourglass::compress

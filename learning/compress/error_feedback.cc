@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/spec.h"
 #include "learning/compress/f32.h"
 #include "learning/compress/kernels.h"
+#include "learning/compress/plan.h"
 
 namespace hourglass::compress {
 namespace {
@@ -25,10 +25,12 @@ bool has_nonzero(std::span<const float> values) {
 Result<ErrorFeedback> ErrorFeedback::make(std::string_view spec, std::vector<Segment> segments, std::size_t group_size) {
   const Result<bool> lossless = is_lossless(spec);
   if (!lossless.ok()) return lossless.error();
+  const Plan plan = plan_of(spec).value();
+  const Plan small_plan = plan_of(kSmallSpec).value();
   ErrorFeedback made;
   made.lossless_ = *lossless;
   made.group_size_ = group_size;
-  const bool sparse = parse_spec(spec)->front().name != "dense";
+  const bool sparse = !plan.selector || plan.selector->spec.name != "dense";
   std::size_t end = 0;
   for (const Segment& segment : segments) {
     if (segment.offset != end || segment.length > group_size - end) {
@@ -36,8 +38,10 @@ Result<ErrorFeedback> ErrorFeedback::make(std::string_view spec, std::vector<Seg
                                     std::to_string(segment.length) + " stands at " + std::to_string(segment.offset)};
     }
     end += segment.length;
-    Result<std::unique_ptr<Compressor>> compressor = make_compressor(segment.small && sparse ? kSmallSpec : spec);
+    Result<std::unique_ptr<Compressor>> compressor = make_compressor(segment.small && sparse ? small_plan : plan, segment.shape());
     if (!compressor.ok()) return compressor.error();
+    made.observes_ = made.observes_ || (*compressor)->observes();
+    made.keeps_range_ = made.keeps_range_ && (*compressor)->keeps_range();
     made.compressors_.push_back(std::move(compressor).value());
   }
   if (end != group_size) {
@@ -51,6 +55,8 @@ Result<ErrorFeedback> ErrorFeedback::make(std::string_view spec, std::vector<Seg
 bool ErrorFeedback::sum_is_finite(std::span<const float> delta) {
   const float largest = kernels().largest_magnitude(delta.data(), delta.size());
   if (!std::isfinite(largest)) return false;
+  // Without that promise a decoded value may reach the norm of what was encoded, and more.
+  if (!keeps_range_) return residual_bound_ + largest < 1e30;
   if (residual_bound_ + largest >= FLT_MAX) residual_bound_ = kernels().largest_magnitude(residual_.data(), residual_.size());
   if (residual_bound_ + largest >= FLT_MAX) {
     for (std::size_t i = 0; i < residual_.size(); ++i) {
@@ -88,8 +94,30 @@ Result<std::vector<GradientBlock>> ErrorFeedback::compress(std::span<const float
   if (lossless_) {
     residual_.clear();
     residual_bound_ = 0;
+  } else if (!keeps_range_) {
+    residual_bound_ = kernels().largest_magnitude(residual_.data(), residual_.size());
   }
   return blocks;
+}
+
+void ErrorFeedback::observe(std::span<const GradientBlock> published) {
+  if (!observes_) return;
+  Entries all;
+  Entries part;
+  for (const GradientBlock& block : published) {
+    if (!entries_of(block, group_size_, all).ok()) continue;
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      const Segment& segment = segments_[i];
+      part = {};
+      for (; next < all.indices.size() && block.offset + all.indices[next] < segment.offset + segment.length; ++next) {
+        if (block.offset + all.indices[next] < segment.offset) continue;
+        part.indices.push_back(static_cast<std::uint32_t>(block.offset + all.indices[next] - segment.offset));
+        part.values.push_back(all.values[next]);
+      }
+      if (!part.indices.empty()) compressors_[i]->observe(part);
+    }
+  }
 }
 
 Status ErrorFeedback::restore(std::span<const GradientBlock> blocks) {
@@ -115,7 +143,7 @@ std::vector<GradientBlock> ErrorFeedback::flush() {
     block.offset = segment.offset;
     block.length = segment.length;
     block.count = segment.length;
-    f32_coder().encode(part, block);
+    f32_coder().encode(part, 0, block);
     blocks.push_back(std::move(block));
   }
   if (lossless_) {

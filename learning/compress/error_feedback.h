@@ -16,7 +16,10 @@ namespace hourglass::compress {
 struct Segment {
   std::size_t offset = 0;
   std::size_t length = 0;
-  bool small = false;  ///< biases and the like: sent dense in bf16 where the spec is sparse
+  bool small = false;       ///< biases and the like: sent dense in bf16 where the spec is sparse
+  std::size_t columns = 0;  ///< of a matrix, row-major; 0: a vector
+
+  [[nodiscard]] Shape shape() const { return {length, columns == 0 ? length : columns}; }
 };
 
 class ErrorFeedback {
@@ -31,6 +34,8 @@ class ErrorFeedback {
   /// Takes back what was transmitted but not applied; of a lossless spec it goes out whole with the next compress(). Errors: as validate();
   /// bad_data where the residual would not stay finite. Then nothing changes.
   Status restore(std::span<const GradientBlock> blocks);
+  /// What the aggregator published: selectors that care take their part. Blocks that are not valid are ignored.
+  void observe(std::span<const GradientBlock> published);
   /// The residual as dense f32 blocks; empties it. For the final flush.
   std::vector<GradientBlock> flush();
   [[nodiscard]] std::span<const float> residual() const { return residual_; }
@@ -48,6 +53,8 @@ class ErrorFeedback {
   double residual_bound_ = 0;    ///< no magnitude in the residual is larger
   std::size_t group_size_ = 0;
   bool lossless_ = false;
+  bool observes_ = false;
+  bool keeps_range_ = true;
 };
 
 }  // namespace hourglass::compress

@@ -10,7 +10,7 @@ class F32 final : public ValueCoder {
  public:
   [[nodiscard]] ValueCodec wire() const override { return ValueCodec::f32; }
 
-  void encode(std::span<const float> values, GradientBlock& block) const override {
+  void encode(std::span<const float> values, std::uint64_t /*key*/, GradientBlock& block) const override {
     const auto bytes = std::as_bytes(values);
     block.value_codec = wire();
     block.values.assign(bytes.begin(), bytes.end());
@@ -39,6 +39,11 @@ class F32 final : public ValueCoder {
 };
 
 }  // namespace
+
+Result<std::unique_ptr<ValueCoder>> make_f32(const SpecStage& stage) {
+  if (Status plain = stage.only({}); !plain.ok()) return plain.error();
+  return std::unique_ptr<ValueCoder>(std::make_unique<F32>());
+}
 
 const ValueCoder& f32_coder() {
   static const F32 coder;

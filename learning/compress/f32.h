@@ -7,5 +7,6 @@
 namespace hourglass::compress {
 
 const ValueCoder& f32_coder();
+Result<std::unique_ptr<ValueCoder>> make_f32(const SpecStage& stage);
 
 }  // namespace hourglass::compress

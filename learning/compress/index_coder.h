@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "learning/compress/selector.h"
 #include "messages/gradient_block.h"
 
 namespace hourglass::compress {
@@ -15,6 +16,10 @@ class IndexCoder {
  public:
   virtual ~IndexCoder() = default;
   [[nodiscard]] virtual IndexCodec wire() const = 0;
+  /// Adds to what was chosen of `values` the entries that the reader will take for chosen: a coder whose index sets are approximate.
+  virtual void widen(std::span<const float> /*values*/, Entries& /*chosen*/) const {}
+  /// Whether `auto` may pick it for these entries: it writes any set, exactly.
+  [[nodiscard]] virtual bool exact() const { return true; }
   /// Bytes that encode() will write.
   [[nodiscard]] virtual std::size_t bytes(std::span<const std::uint32_t> indices, std::size_t length) const = 0;
   /// Sets index_codec, indices and rice_bits of `block`.

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compressor composed by its spec: a selector, a value codec, an index codec.
+// A range's compressor composed by its spec: a selector, a value codec, an index codec; or a transform.
 #include <utility>
 
 #include "base/check.h"
-#include "base/spec.h"
 #include "learning/compress/compressor.h"
 #include "learning/compress/f32.h"
 #include "learning/compress/kernels.h"
-#include "learning/compress/registry.h"
+#include "learning/compress/plan.h"
 
 namespace hourglass::compress {
 namespace {
 
-/// The smallest of the index codecs; the earlier row where two are equal. Everything in order needs none.
+/// The smallest of the exact index codecs; the earlier row where two are equal. Everything in order needs none.
 void encode_smallest(std::span<const std::uint32_t> indices, std::size_t length, GradientBlock& block) {
   if (indices.size() == length) {
     block.index_codec = IndexCodec::none;
@@ -21,7 +20,7 @@ void encode_smallest(std::span<const std::uint32_t> indices, std::size_t length,
   const IndexCoder* best = nullptr;
   std::size_t best_bytes = 0;
   for (const Stage& stage : stages()) {
-    if (stage.index_coder == nullptr) continue;
+    if (stage.index_coder == nullptr || !stage.index_coder->exact()) continue;
     const std::size_t bytes = stage.index_coder->bytes(indices, length);
     if (best != nullptr && bytes >= best_bytes) continue;
     best = stage.index_coder;
@@ -32,14 +31,14 @@ void encode_smallest(std::span<const std::uint32_t> indices, std::size_t length,
 
 class Pipeline final : public Compressor {
  public:
-  Pipeline(std::unique_ptr<Selector> selector, const ValueCoder& value_coder, const IndexCoder* index_coder)
-      : selector_(std::move(selector)), value_coder_(value_coder), index_coder_(index_coder) {}
+  Pipeline(std::unique_ptr<Selector> selector, std::unique_ptr<ValueCoder> value_coder, const IndexCoder* index_coder)
+      : selector_(std::move(selector)), value_coder_(std::move(value_coder)), index_coder_(index_coder) {}
 
   GradientBlock compress(std::span<const float> values, std::uint64_t step) override {
     const bool sparse = selector_->select(values, step, chosen_);
     const std::span<const float> sent = sparse ? std::span<const float>(chosen_.values) : values;
     HG_CHECK(kernels().finite(sent.data(), sent.size()), "values to be compressed must be finite");
-    return pack(values, sparse);
+    return pack(values, sparse, step);
   }
 
   Result<GradientBlock> compress_sum(std::span<const float> a, std::span<const float> b, std::span<float> sum,
@@ -47,15 +46,21 @@ class Pipeline final : public Compressor {
     HG_CHECK(a.size() == sum.size() && b.size() == sum.size(), "compress_sum() needs three ranges of one length");
     const Result<bool> sparse = selector_->add_select(a, b, sum, step, chosen_);
     if (!sparse.ok()) return sparse.error();
-    return pack(sum, *sparse);
+    return pack(sum, *sparse, step);
   }
 
+  [[nodiscard]] bool observes() const override { return selector_->observes(); }
+  void observe(const Entries& published) override { selector_->observe(published); }
+  void set_ratio(double ratio) override { selector_->set_ratio(ratio); }
+  [[nodiscard]] bool keeps_range() const override { return value_coder_->keeps_range(); }
+
  private:
-  GradientBlock pack(std::span<const float> values, bool sparse) {
+  GradientBlock pack(std::span<const float> values, bool sparse, std::uint64_t step) {
     GradientBlock block;
     block.length = values.size();
+    if (sparse && index_coder_ != nullptr && !chosen_.indices.empty()) index_coder_->widen(values, chosen_);
     block.count = sparse ? chosen_.indices.size() : values.size();
-    value_coder_.encode(sparse ? std::span<const float>(chosen_.values) : values, block);
+    value_coder_->encode(sparse ? std::span<const float>(chosen_.values) : values, step, block);
     if (!sparse) return block;
     if (block.count == 0) {
       block.index_codec = values.empty() ? IndexCodec::none : IndexCodec::raw;  // no bytes, whatever the range
@@ -68,96 +73,70 @@ class Pipeline final : public Compressor {
   }
 
   std::unique_ptr<Selector> selector_;
-  const ValueCoder& value_coder_;
+  std::unique_ptr<ValueCoder> value_coder_;
   const IndexCoder* index_coder_;  ///< null: the smallest
   Entries chosen_;
 };
 
-/// A spec resolved to rows; null where the spec has no such stage.
-struct Plan {
-  const Stage* selector = nullptr;
-  const Stage* value = nullptr;
-  const Stage* index = nullptr;
-  std::vector<SpecStage> spec;
+class Whole final : public Compressor {
+ public:
+  explicit Whole(std::unique_ptr<Transform> transform) : transform_(std::move(transform)) {}
+
+  GradientBlock compress(std::span<const float> values, std::uint64_t step) override {
+    HG_CHECK(kernels().finite(values.data(), values.size()), "values to be compressed must be finite");
+    GradientBlock block;
+    block.length = block.count = values.size();
+    transform_->encode(values, step, block);
+    return block;
+  }
+
+  Result<GradientBlock> compress_sum(std::span<const float> a, std::span<const float> b, std::span<float> sum,
+                                     std::uint64_t step) override {
+    if (!kernels().add(a.data(), b.data(), sum.data(), sum.size())) {
+      return {Errc::bad_data, "the sum to be compressed has a non-finite value"};
+    }
+    return compress(sum, step);
+  }
+
+  [[nodiscard]] bool keeps_range() const override { return false; }
+
+ private:
+  std::unique_ptr<Transform> transform_;
 };
-
-std::string_view name_of(StageKind kind) {
-  switch (kind) {
-    case StageKind::selector: return "selector";
-    case StageKind::value_codec: return "value codec";
-    case StageKind::index_codec: return "index codec";
-  }
-  return "";
-}
-
-std::string list_of(StageKind kind) {
-  std::string list;
-  for (const Stage& stage : stages()) {
-    if (stage.row.kind == kind) list += (list.empty() ? "" : ", ") + std::string(stage.row.name);
-  }
-  return std::string(name_of(kind)) + " (" + list + ")";
-}
-
-Error unknown_stage(const std::string& name) {
-  std::vector<std::string> names;
-  for (const Stage& stage : stages()) names.emplace_back(stage.row.name);
-  const std::string near = nearest_name(name, names);
-  return {Errc::bad_config, "compressor stage '" + name + "' is unknown" + (near.empty() ? "" : ", did you mean '" + near + "'?") +
-                                "; there are " + list_of(StageKind::selector) + ", " + list_of(StageKind::value_codec) + ", " +
-                                list_of(StageKind::index_codec)};
-}
-
-Result<Plan> plan_of(std::string_view text) {
-  Result<std::vector<SpecStage>> parsed = parse_spec(text);
-  if (!parsed.ok()) return parsed.error();
-  Plan plan;
-  plan.spec = std::move(parsed).value();
-  for (const SpecStage& each : plan.spec) {
-    const Stage* found = nullptr;
-    for (const Stage& stage : stages()) {
-      if (stage.row.name == each.name) found = &stage;
-    }
-    if (found == nullptr) return unknown_stage(each.name);
-    if ((found->row.kind == StageKind::selector) != (&each == &plan.spec.front())) {
-      return {Errc::bad_config, "compressor '" + std::string(text) + "': first and only first stands a " + list_of(StageKind::selector)};
-    }
-    const Stage*& slot = found->row.kind == StageKind::selector      ? plan.selector
-                         : found->row.kind == StageKind::value_codec ? plan.value
-                                                                     : plan.index;
-    if (slot != nullptr) {
-      return {Errc::bad_config,
-              "compressor '" + std::string(text) + "': '" + each.name + "' is a second " + std::string(name_of(found->row.kind))};
-    }
-    if (found->row.kind != StageKind::selector) {
-      if (Status plain = each.only({}); !plain.ok()) return plain.error();
-    }
-    slot = found;
-  }
-  if (plan.index != nullptr && plan.selector->row.name == "dense") {
-    return {Errc::bad_config, "compressor '" + std::string(text) + "': dense sends every entry in order and takes no index codec ('" +
-                                  std::string(plan.index->row.name) + "')"};
-  }
-  return plan;
-}
 
 }  // namespace
 
-Result<std::unique_ptr<Compressor>> make_compressor(std::string_view spec) {
-  Result<Plan> plan = plan_of(spec);
-  if (!plan.ok()) return plan.error();
-  Result<std::unique_ptr<Selector>> selector = plan->selector->make_selector(plan->spec.front());
+Result<std::unique_ptr<Compressor>> make_compressor(const Plan& plan, const Shape& shape) {
+  if (plan.transform) {
+    auto transform = plan.transform->row->make_transform(plan.transform->spec, shape);
+    if (!transform.ok()) return transform.error();
+    return std::unique_ptr<Compressor>(std::make_unique<Whole>(std::move(transform).value()));
+  }
+  auto selector = plan.selector->row->make_selector(plan.selector->spec, shape);
   if (!selector.ok()) return selector.error();
-  const ValueCoder& value = plan->value != nullptr ? *plan->value->value_coder : f32_coder();
-  const IndexCoder* index = plan->index != nullptr ? plan->index->index_coder : nullptr;
-  return std::unique_ptr<Compressor>(std::make_unique<Pipeline>(std::move(selector).value(), value, index));
+  auto value = plan.value ? plan.value->row->make_value_coder(plan.value->spec) : make_f32({});
+  if (!value.ok()) return value.error();
+  if (plan.index) {
+    if (Status plain = plan.index->spec.only({}); !plain.ok()) return plain.error();
+  }
+  const IndexCoder* index = plan.index ? plan.index->row->index_coder : nullptr;
+  return std::unique_ptr<Compressor>(std::make_unique<Pipeline>(std::move(selector).value(), std::move(value).value(), index));
+}
+
+Result<std::unique_ptr<Compressor>> make_compressor(std::string_view spec, const Shape& shape) {
+  const Result<Plan> plan = plan_of(spec);
+  if (!plan.ok()) return plan.error();
+  if (plan->memory || plan->ratio) {
+    return {Errc::bad_config, "compressor '" + std::string(spec) + "': a memory or ratio policy belongs to a whole group, not to a range"};
+  }
+  return make_compressor(*plan, shape);
 }
 
 Result<bool> is_lossless(std::string_view spec) {
   const Result<Plan> plan = plan_of(spec);
   if (!plan.ok()) return plan.error();
-  if (Result<std::unique_ptr<Selector>> selector = plan->selector->make_selector(plan->spec.front()); !selector.ok())
-    return selector.error();
-  return plan->selector->row.name == "dense" && (plan->value == nullptr || plan->value->value_coder->wire() == ValueCodec::f32);
+  if (auto made = make_compressor(*plan, {}); !made.ok()) return made.error();
+  return plan->selector && plan->selector->spec.name == "dense" && (!plan->value || plan->value->spec.name == "f32");
 }
 
 }  // namespace hourglass::compress

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learning/compress/registry.h"
 
+#include <algorithm>
+
 #include "learning/compress/bf16.h"
 #include "learning/compress/bitmap.h"
 #include "learning/compress/dense.h"
@@ -11,37 +13,106 @@
 #include "learning/compress/two_level.h"
 
 namespace hourglass::compress {
+namespace {
+
+std::vector<Stage> selectors() {
+  return {
+      {.row = {.name = "dense",
+               .kind = StageKind::selector,
+               .help = "every entry, in order; takes no index codec",
+               .bits = "no index",
+               .source = "none",
+               .example = "dense"},
+       .make_selector = make_dense},
+      {.row = {.name = "topk",
+               .kind = StageKind::selector,
+               .help = "the share `ratio` (0 < ratio <= 1, default 0.01) of entries with the largest magnitudes, exactly",
+               .bits = "an index and a value",
+               .source = "Aji & Heafield 2017, arXiv 1704.05021",
+               .example = "topk ratio=0.01",
+               .traits = {.counts = true}},
+       .make_selector = make_topk},
+  };
+}
+
+std::vector<Stage> transforms() { return {}; }
+
+std::vector<Stage> value_codecs() {
+  return {
+      {.row = {.name = "f32",
+               .kind = StageKind::value_codec,
+               .help = "values as they are (default)",
+               .bits = "32",
+               .source = "none",
+               .example = "topk ratio=0.01 | f32"},
+       .make_value_coder = make_f32,
+       .decoder = &f32_coder()},
+      {.row = {.name = "bf16",
+               .kind = StageKind::value_codec,
+               .help = "values rounded to the upper half of a float",
+               .bits = "16",
+               .source = "none",
+               .example = "topk ratio=0.01 | bf16"},
+       .make_value_coder = make_bf16,
+       .decoder = &bf16_coder()},
+      {.row = {.name = "two_level",
+               .kind = StageKind::value_codec,
+               .help = "sign and one of two magnitudes fitted to the block",
+               .bits = "2",
+               .source = "Lloyd 1982",
+               .example = "topk ratio=0.01 | two_level",
+               .traits = {.keeps_zero = false}},
+       .make_value_coder = make_two_level,
+       .decoder = &two_level_coder()},
+  };
+}
+
+std::vector<Stage> index_codecs() {
+  return {
+      {.row = {.name = "auto",
+               .kind = StageKind::index_codec,
+               .help = "the smallest of the exact ones for each block (default)",
+               .bits = "the least of the others",
+               .source = "none",
+               .example = "topk ratio=0.01 | two_level | auto"}},
+      {.row = {.name = "raw",
+               .kind = StageKind::index_codec,
+               .help = "indices as 32-bit numbers",
+               .bits = "32",
+               .source = "none",
+               .example = "topk ratio=0.01 | two_level | raw"},
+       .index_coder = &raw_coder()},
+      {.row = {.name = "bitmap",
+               .kind = StageKind::index_codec,
+               .help = "one bit for every entry of the range",
+               .bits = "1 / density",
+               .source = "none",
+               .example = "topk ratio=0.01 | two_level | bitmap"},
+       .index_coder = &bitmap_coder()},
+      {.row = {.name = "rice",
+               .kind = StageKind::index_codec,
+               .help = "Golomb-Rice codes of the gaps between indices",
+               .bits = "8.1 at 1 %, 11.5 at 0.1 %",
+               .source = "Rice 1979; Sattler et al. 2019, arXiv 1903.02891",
+               .example = "topk ratio=0.01 | two_level | rice"},
+       .index_coder = &rice_coder()},
+  };
+}
+
+}  // namespace
 
 std::span<const Stage> stages() {
-  static const std::vector<Stage> rows = {
-      {{"dense", StageKind::selector, "every entry, in order; takes no index codec", "no index", "none"}, make_dense, nullptr, nullptr},
-      {{"topk", StageKind::selector, "the share `ratio` (0 < ratio <= 1, default 0.01) of entries with the largest magnitudes, exactly",
-        "an index and a value", "Aji & Heafield 2017, arXiv 1704.05021"},
-       make_topk,
-       nullptr,
-       nullptr},
-      {{"f32", StageKind::value_codec, "values as they are (default)", "32", "none"}, nullptr, &f32_coder(), nullptr},
-      {{"bf16", StageKind::value_codec, "values rounded to the upper half of a float", "16", "none"}, nullptr, &bf16_coder(), nullptr},
-      {{"two_level", StageKind::value_codec, "sign and one of two magnitudes fitted to the block", "2", "Lloyd 1982"},
-       nullptr,
-       &two_level_coder(),
-       nullptr},
-      {{"auto", StageKind::index_codec, "the smallest of the others for each block (default)", "the least of the others", "none"},
-       nullptr,
-       nullptr,
-       nullptr},
-      {{"raw", StageKind::index_codec, "indices as 32-bit numbers", "32", "none"}, nullptr, nullptr, &raw_coder()},
-      {{"bitmap", StageKind::index_codec, "one bit for every entry of the range", "1 / density", "none"},
-       nullptr,
-       nullptr,
-       &bitmap_coder()},
-      {{"rice", StageKind::index_codec, "Golomb-Rice codes of the gaps between indices", "8.1 at 1 %, 11.5 at 0.1 %",
-        "Rice 1979; Sattler et al. 2019, arXiv 1903.02891"},
-       nullptr,
-       nullptr,
-       &rice_coder()},
-  };
+  static const std::vector<Stage> rows = [] {
+    std::vector<Stage> all;
+    for (const auto& kind : {selectors(), transforms(), value_codecs(), index_codecs()}) all.insert(all.end(), kind.begin(), kind.end());
+    return all;
+  }();
   return rows;
+}
+
+const Stage* find_stage(std::string_view name) {
+  const auto found = std::ranges::find_if(stages(), [&](const Stage& stage) { return stage.row.name == name; });
+  return found == stages().end() ? nullptr : &*found;
 }
 
 const std::vector<CompressRow>& registry() {
@@ -53,9 +124,9 @@ const std::vector<CompressRow>& registry() {
   return rows;
 }
 
-const ValueCoder* find_value_coder(ValueCodec codec) {
+const ValueDecoder* find_value_decoder(ValueCodec codec) {
   for (const Stage& stage : stages()) {
-    if (stage.value_coder != nullptr && stage.value_coder->wire() == codec) return stage.value_coder;
+    if (stage.decoder != nullptr && stage.decoder->wire() == codec) return stage.decoder;
   }
   return nullptr;
 }

@@ -120,6 +120,8 @@ class TopK final : public Selector {
     return true;
   }
 
+  void set_ratio(double ratio) override { ratio_ = ratio; }
+
  private:
   std::size_t begin(std::size_t length, Entries& chosen) {
     chosen.indices.clear();
@@ -230,7 +232,7 @@ RankedMagnitude find_magnitude(std::span<const float> values, std::size_t rank) 
   return out;
 }
 
-Result<std::unique_ptr<Selector>> make_topk(const SpecStage& stage) {
+Result<std::unique_ptr<Selector>> make_topk(const SpecStage& stage, const Shape& /*shape*/) {
   if (Status known = stage.only({"ratio"}); !known.ok()) return known.error();
   const Result<double> ratio = stage.number("ratio", kRatioDefault, kRatioLeast, 1.0);
   if (!ratio.ok()) return ratio.error();

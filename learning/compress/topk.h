@@ -14,7 +14,7 @@
 namespace hourglass::compress {
 
 /// Errors: bad_config for a ratio outside (0, 1] or an unknown option.
-Result<std::unique_ptr<Selector>> make_topk(const SpecStage& stage);
+Result<std::unique_ptr<Selector>> make_topk(const SpecStage& stage, const Shape& shape);
 
 /// The magnitude of rank `rank` (1 = largest) and how many are strictly larger.
 struct RankedMagnitude {

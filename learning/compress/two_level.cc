@@ -40,7 +40,7 @@ class TwoLevel final : public ValueCoder {
  public:
   [[nodiscard]] ValueCodec wire() const override { return ValueCodec::two_level; }
 
-  void encode(std::span<const float> values, GradientBlock& block) const override {
+  void encode(std::span<const float> values, std::uint64_t /*key*/, GradientBlock& block) const override {
     const Levels levels = fit_levels(values);
     block.value_codec = wire();
     block.low = levels.low;
@@ -94,6 +94,11 @@ Levels fit_levels(std::span<const float> values) {
     if (settled) break;
   }
   return sampled ? refine(values, levels) : levels;
+}
+
+Result<std::unique_ptr<ValueCoder>> make_two_level(const SpecStage& stage) {
+  if (Status plain = stage.only({}); !plain.ok()) return plain.error();
+  return std::unique_ptr<ValueCoder>(std::make_unique<TwoLevel>());
 }
 
 const ValueCoder& two_level_coder() {

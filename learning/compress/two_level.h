@@ -11,6 +11,7 @@
 namespace hourglass::compress {
 
 const ValueCoder& two_level_coder();
+Result<std::unique_ptr<ValueCoder>> make_two_level(const SpecStage& stage);
 
 struct Levels {
   float low = 0;

@@ -2,22 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "base/result.h"
+#include "base/spec.h"
 #include "messages/gradient_block.h"
 
 namespace hourglass::compress {
 
-/// How the values of a block are written and applied. Stateless.
-class ValueCoder {
+/// How the values of a block are read: by the wire's enum alone, whoever wrote them. Stateless.
+class ValueDecoder {
  public:
-  virtual ~ValueCoder() = default;
+  virtual ~ValueDecoder() = default;
   [[nodiscard]] virtual ValueCodec wire() const = 0;
-  /// Sets value_codec, values and the levels of `block`, which has `values.size()` entries. `values` are finite.
-  virtual void encode(std::span<const float> values, GradientBlock& block) const = 0;
-  /// Everything about values and levels; `count` is already known to be within the receiver's group. Errors: malformed; bad_data for
-  /// non-finite values.
+  /// Everything about values and levels, for a block of `count` entries, which is already known to be within the receiver's group: that its
+  /// index codec is none where the values describe the whole range, too. Errors: malformed; bad_data for non-finite values.
   [[nodiscard]] virtual Status check(const GradientBlock& block) const = 0;
   /// target[i] += weight * value i. Checked blocks only.
   virtual void add(const GradientBlock& block, float weight, std::span<float> target) const = 0;
@@ -26,7 +26,19 @@ class ValueCoder {
                            std::span<float> target) const = 0;
 };
 
-/// What check() of every coder without levels begins with: `values` has `bytes`, the levels are 0.
+/// How the values of a block are written. Has the options of its spec stage, no state.
+class ValueCoder : public ValueDecoder {
+ public:
+  /// Sets value_codec, values and the levels of `block`, which has `values.size()` entries. `values` are finite. Whatever is random comes
+  /// from `key`.
+  virtual void encode(std::span<const float> values, std::uint64_t key, GradientBlock& block) const = 0;
+  /// False where a decoded value can have another sign, or a larger magnitude, than any that was encoded.
+  [[nodiscard]] virtual bool keeps_range() const { return true; }
+};
+
+using MakeValueCoder = Result<std::unique_ptr<ValueCoder>> (*)(const SpecStage& stage);
+
+/// What check() of every decoder without levels begins with: `values` has `bytes`, the levels are 0.
 Status check_plain(const GradientBlock& block, std::size_t bytes);
 
 }  // namespace hourglass::compress

@@ -109,6 +109,7 @@ Status Replica::absorb(const ParameterUpdate& update) {
         const Status status = compress::accumulate(block, published_);
         HG_CHECK(status.ok(), "validated above");
       }
+      memory_.observe(delta.blocks);
     }
     version_ = last;
   }

@@ -2,7 +2,7 @@
 #include "services/options/validate.h"
 
 #include "learning/compress/boundary.h"
-#include "learning/compress/compressor.h"
+#include "learning/compress/error_feedback.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/model.h"
 #include "learning/params/optimizer.h"
@@ -66,8 +66,8 @@ void complete(Resolved& resolved) {
   const bool shaped = fill_shape(resolved);
   bool fits = accept(resolved, "train.optimizer", params::make_optimizer(job.optimizer, job.weight_decay, 1));
   fits = accept(resolved, "train.schedule", params::make_schedule(job.schedule)) && fits;
-  fits = accept(resolved, "bytes.compress", compress::make_compressor(job.compress)) && fits;
-  fits = accept(resolved, "bytes.downlink", compress::make_compressor(job.downlink)) && fits;
+  fits = accept(resolved, "bytes.compress", compress::ErrorFeedback::make(job.compress, {}, 0)) && fits;
+  fits = accept(resolved, "bytes.downlink", compress::ErrorFeedback::make(job.downlink, {}, 0)) && fits;
   fits = accept(resolved, "bytes.boundary", compress::boundary_codec(job.boundary)) && fits;
   if (shaped) {
     const auto model = nn::parse_model(job.model, {job.channels, job.height, job.width}, job.classes, job.fc_workers > 0);

@@ -14,7 +14,7 @@ namespace {
 std::unique_ptr<Selector> topk(const std::string& ratio) {
   auto stages = parse_spec("topk ratio=" + ratio);
   HG_CHECK(stages.ok(), "spec");
-  auto made = make_topk(stages->front());
+  auto made = make_topk(stages->front(), {});
   HG_CHECK(made.ok(), made.ok() ? "" : made.error().text);
   return std::move(made).value();
 }
@@ -122,7 +122,7 @@ TEST(TopK, FindsTheMagnitudeOfARank) {
 TEST(TopK, RefusesRatiosOutsideItsRange) {
   for (const char* spec :
        {"topk ratio=0", "topk ratio=-0.1", "topk ratio=1.5", "topk ratio=nan", "topk ratio=x", "topk share=0.1", "topk 0.1"}) {
-    const auto made = make_compressor(spec);
+    const auto made = try_compressor(spec);
     ASSERT_FALSE(made.ok()) << spec;
     EXPECT_EQ(made.error().code, Errc::bad_config);
   }

@@ -15,7 +15,7 @@ GradientBlock dense_block(const ValueCoder& coder, const std::vector<float>& val
   GradientBlock block;
   block.length = values.size();
   block.count = values.size();
-  coder.encode(values, block);
+  coder.encode(values, 0, block);
   return block;
 }
 
@@ -100,7 +100,7 @@ TEST(TwoLevel, RefusesLevelsThatAreNoLevels) {
 }
 
 TEST(C3_TwoLevel, AMillionFloatsAreAQuarterOfAMillionBytes) {
-  const auto compressor = make_compressor("dense | two_level");
+  const auto compressor = try_compressor("dense | two_level");
   ASSERT_TRUE(compressor.ok());
   EXPECT_LE(payload((*compressor)->compress(normal_vector(1000000, 3), 0)), 250000U);
 }

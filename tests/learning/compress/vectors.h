@@ -4,11 +4,14 @@
 
 #include <cfloat>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "base/check.h"
 #include "base/random.h"
 #include "learning/compress/compressor.h"
+#include "learning/compress/plan.h"
 
 namespace hourglass::compress::testing {
 
@@ -17,6 +20,16 @@ inline std::vector<float> normal_vector(std::size_t length, std::uint64_t seed) 
   std::vector<float> out(length);
   for (auto& value : out) value = static_cast<float>(random.normal());
   return out;
+}
+
+inline Result<std::unique_ptr<Compressor>> try_compressor(std::string_view spec, std::size_t length = 0) {
+  return make_compressor(spec, Shape::vector(length));
+}
+/// `columns`: of a matrix; 0: a vector.
+inline std::unique_ptr<Compressor> compressor_of(std::string_view spec, std::size_t length, std::size_t columns = 0) {
+  auto made = make_compressor(spec, {length, columns == 0 ? length : columns});
+  HG_CHECK(made.ok(), made.ok() ? "" : made.error().text);
+  return std::move(made).value();
 }
 
 struct NamedVector {
@@ -52,30 +65,54 @@ inline std::vector<NamedVector> hard_vectors() {
   return out;
 }
 
-/// Every composition that the registry allows; topk at three ratios.
+/// Every row's example; topk with every value and index codec; every selector with the codecs that are used most.
 inline std::vector<std::string> all_specs() {
-  std::vector<std::string> selectors;
   std::vector<std::string> values = {""};
   std::vector<std::string> indices = {""};
+  std::set<std::string> out;
   for (const CompressRow& row : registry()) {
     const std::string name(row.name);
     if (row.kind == StageKind::value_codec) values.push_back(" | " + name);
     if (row.kind == StageKind::index_codec) indices.push_back(" | " + name);
-    if (row.kind != StageKind::selector) continue;
-    if (name == "topk") {
-      for (const char* ratio : {"0.001", "0.01", "1"}) selectors.push_back(name + " ratio=" + ratio);
-    } else {
-      selectors.push_back(name);
-    }
   }
-  std::vector<std::string> out;
-  for (const auto& selector : selectors) {
-    for (const auto& value : values) {
-      for (const auto& index : indices) {
-        if (selector == "dense" && !index.empty()) continue;
-        out.push_back(selector + value + index);
+  for (const auto& value : values) {
+    out.insert("dense" + value);
+    for (const auto& index : indices) {
+      out.insert("topk ratio=0.01" + value + index);
+      if (value.empty() || value == " | two_level") {
+        out.insert("topk ratio=0.001" + value + index);
+        out.insert("topk ratio=1" + value + index);
       }
     }
+  }
+  for (const CompressRow& row : registry()) {
+    if (row.kind == StageKind::memory || row.kind == StageKind::ratio) continue;  // a group's, not a range's
+    out.insert(std::string(row.example));
+    if (row.kind == StageKind::selector && row.name != "dense") out.insert(std::string(row.example) + " | two_level | rice");
+  }
+  return {out.begin(), out.end()};
+}
+
+/// What the stages of a spec promise together.
+struct Promise {
+  Traits traits;
+  bool dense = false;
+  bool exact_values = true;  ///< what is sent is sent as it is
+};
+inline Promise promise_of(const std::string& spec) {
+  Promise out;
+  const Plan plan = plan_of(spec).value();
+  out.traits.counts = plan.selector && plan.selector->row->row.traits.counts &&
+                      (!plan.index || plan.index->row->index_coder == nullptr || plan.index->row->index_coder->exact());
+  out.dense = plan.selector && plan.selector->spec.name == "dense";
+  out.exact_values = !plan.transform && (!plan.value || plan.value->spec.name == "f32");
+  for (const auto& stage : {plan.selector, plan.transform, plan.value, plan.index}) {
+    if (!stage) continue;
+    const Traits& traits = stage->row->row.traits;
+    out.traits.remembers = out.traits.remembers || traits.remembers;
+    out.traits.keeps_sign = out.traits.keeps_sign && traits.keeps_sign;
+    // Among chosen entries there are no zeros.
+    out.traits.keeps_zero = out.traits.keeps_zero && (traits.keeps_zero || (plan.selector && !out.dense && out.traits.counts));
   }
   return out;
 }
