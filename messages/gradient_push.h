@@ -4,12 +4,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ids.h"
 #include "messages/gradient_block.h"
 #include "messages/message_type.h"
 
 namespace hourglass {
 
-/// A worker -> aggregator: what it wants added to the group's parameters (weight-delta units: after its own optimizer, over H
+/// How far a child's pushes are contained in what a tree node has pushed.
+struct Carried {
+  ActorId id;
+  std::uint64_t clock = 0;  ///< of the child's first push that is not contained
+
+  template <class Self, class V>
+  static void fields(Self& m, V& v) {
+    v.choice(m.id.role, kLastRole);
+    v.number(m.id.index);
+    v.number(m.clock);
+  }
+};
+
+/// A worker -> its parent (the aggregator or a tree node), and a tree node -> its own: what it wants added to the group's parameters (weight-delta units: after its own optimizer, over H
 /// local steps). Named by (run, generation, sender, clock); accepted in clock order, exactly once.
 struct GradientPush {
   static constexpr MessageType kType = MessageType::gradient_push;
@@ -20,6 +34,8 @@ struct GradientPush {
   std::uint64_t base_version = 0;  ///< oldest version that any of its gradients was computed with
   std::uint32_t samples = 0;       ///< 0 for a final flush of the residual
   bool flush = false;              ///< the last push of this sender before the end of the run or its leave
+  std::uint32_t workers = 1;       ///< whose rounds are summed up in it: the sender's weight in the mean over all workers
+  std::vector<Carried> carried;    ///< of a tree node: should it die, its parent knows what of its children's pushes came through
   std::vector<GradientBlock> blocks;
 
   template <class Self, class V>
@@ -31,6 +47,8 @@ struct GradientPush {
     v.number(m.base_version);
     v.number(m.samples);
     v.flag(m.flush);
+    v.number(m.workers, 0, limits::kMembers);
+    v.items(m.carried, limits::kMembers);
     v.items(m.blocks, limits::kBlocks);
   }
 };

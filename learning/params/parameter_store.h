@@ -20,6 +20,7 @@ class ParameterStore {
  public:
   /// Deltas kept; a worker further behind takes a snapshot, as does one for whom the snapshot is smaller.
   static constexpr std::size_t kDeltasMax = limits::kDeltas;
+  static constexpr bool kOwnsParameters = true;
 
   ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink);
 

@@ -12,6 +12,8 @@
 #include "actors/fc_worker.h"
 #include "actors/job_model.h"
 #include "actors/monitor.h"
+#include "actors/tree.h"
+#include "actors/tree_node.h"
 #include "learning/nn/model_file.h"
 #include "messages/all_messages.h"
 
@@ -56,6 +58,8 @@ Cluster::Cluster(ClusterOptions options) : options_(std::move(options)), reactor
   add(Role::data_loader);
   const std::size_t fc = options_.fc_workers != 0 ? options_.fc_workers : options_.job.fc_workers;
   const std::size_t conv = options_.conv_workers != 0 ? options_.conv_workers : options_.job.conv_workers;
+  const std::size_t nodes = options_.tree_nodes.value_or(Tree::nodes_wanted(options_.job));
+  for (std::size_t i = 0; i < nodes; ++i) add(Role::tree_node);
   for (std::size_t i = 0; i < fc; ++i) add(Role::fc_worker);
   for (std::size_t i = 0; i < conv; ++i) add(Role::conv_worker);
 }
@@ -78,6 +82,7 @@ ActorId Cluster::add(Role role) {
     case Role::conv_worker: actor = make_conv_worker(identity); break;
     case Role::fc_worker: actor = make_fc_worker(identity); break;
     case Role::monitor: actor = make_monitor(nullptr, identity); break;
+    case Role::tree_node: actor = make_tree_node(identity); break;
   }
   ids_[role].push_back(id);
   reactor_.host(id, std::move(actor), role == Role::aggregator ? "aggregator" : to_string(id));

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct ClusterOptions {
   std::size_t conv_workers = 0;  ///< started at once; 0: as many as the job wants
   std::size_t fc_workers = 0;
   bool monitor = true;
+  std::optional<std::size_t> tree_nodes;  ///< started at once; empty: as many as the job wants
 };
 
 class Cluster {
