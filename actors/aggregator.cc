@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "actors/aggregator/fc_state.h"
-#include "actors/group_server.h"
 #include "actors/aggregator/member_table.h"
 #include "actors/aggregator/run_books.h"
 #include "actors/aggregator/run_report.h"
+#include "actors/group_server.h"
 #include "actors/job_model.h"
 #include "actors/tree.h"
 #include "learning/nn/model_file.h"
@@ -150,7 +150,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   void on(Context& context, ActorId from, Goodbye&& message) {
     if (members_.find(from) == nullptr) return;
     context.log(Severity::info, "member left", {{"peer", to_string(from)}, {"reason", message.reason}});
-    remove(context, from);
+    remove(context, from, true);
     advance(context);
   }
 
@@ -272,8 +272,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     return false;
   }
 
-  void remove(Context& context, ActorId id) {
-    if (id.role == Role::tree_node) count_lost(context, id);
+  void remove(Context& context, ActorId id, bool drained = false) {
+    if (id.role == Role::tree_node) count_lost(context, id, drained);
     members_.remove(id, context.now());
     reached_.erase(id);
     if (in_conv_group(id)) conv_->leave(context, id);
@@ -283,13 +283,14 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   }
 
   /// What a tree node held when it vanished is gone; one that leaves has forwarded it.
-  void count_lost(Context& context, ActorId id) {
+  void count_lost(Context& context, ActorId id, bool drained) {
     const auto& metrics = members_.find(id)->metrics;
-    const auto held = metrics.find("residual_norm");
-    if (held == metrics.end() || held->second == 0) return;
+    const auto held = metrics.find("residual_norm");  // of its last report
+    const double norm = held == metrics.end() ? 0 : held->second;
+    if (drained && norm == 0) return;
     context.count("residuals_lost", 1);
-    context.count("residual_norm_lost", held->second);
-    context.log(Severity::warning, "a tree node is gone with what it held", {{"peer", to_string(id)}, {"norm", std::to_string(held->second)}});
+    context.count("residual_norm_lost", norm);
+    context.log(Severity::warning, "a tree node is gone with what it held", {{"peer", to_string(id)}, {"norm", std::to_string(norm)}});
   }
 
   void remove_the_dead(Context& context) {

@@ -77,7 +77,9 @@ void BasicGroupMember<Replica>::request(Context& context) {
 }
 
 template <class Replica>
-bool BasicGroupMember<Replica>::admits(std::uint64_t unit) const { return ready_ && unit <= admitted_ && unsettled_.size() < kPushWindow; }
+bool BasicGroupMember<Replica>::admits(std::uint64_t unit) const {
+  return ready_ && unit <= admitted_ && unsettled_.size() < kPushWindow;
+}
 
 template <class Replica>
 bool BasicGroupMember<Replica>::push(Context& context, std::uint64_t base_version, std::uint32_t samples, bool flush, bool flush_residual,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The child's side of one parameter group, be it a worker or a tree node: what it may start, its pushes until they are settled, the updates that
-// come back. Its parent is the aggregator or a tree node, and may change.
+// The child's side of one parameter group, be it a worker or a tree node: what it may start, its pushes until they are settled, the updates
+// that come back. Its parent is the aggregator or a tree node, and may change.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ class BasicGroupMember {
 
   /// Asks the parent for everything after the initial parameters, which each process computes from the job's seed.
   void start(Context& context, ActorId parent = kAggregator);
-  /// Starts, or goes on, under this parent. What is unsettled is settled by the old one first, unless that is `gone`: then it is sent to the new
-  /// one, which knows from the old one's pushes what came through.
+  /// Starts, or goes on, under this parent. What is unsettled is settled by the old one first, unless that is `gone`: then it is sent to
+  /// the new one, which knows from the old one's pushes what came through.
   void follow(Context& context, ActorId parent, bool gone);
   [[nodiscard]] std::optional<ActorId> parent() const { return parent_; }
   /// Nothing may be started before the next update: after idleness the clocks have moved.
@@ -56,8 +56,7 @@ class BasicGroupMember {
   [[nodiscard]] bool refused() const { return refused_; }
 
   /// Makes and sends the next push. False where the local steps were not finite: they are dropped and counted, no push is made.
-  bool push(Context& context, std::uint64_t base_version, std::uint32_t samples, bool flush, bool flush_residual,
-            Gathered gathered = {});
+  bool push(Context& context, std::uint64_t base_version, std::uint32_t samples, bool flush, bool flush_residual, Gathered gathered = {});
   /// The clock that this verdict settled, if it was open.
   std::optional<std::uint64_t> on(Context& context, const PushVerdict& message);
   /// True where it was taken.

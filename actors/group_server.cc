@@ -7,7 +7,7 @@ namespace hourglass {
 namespace {
 constexpr Duration kStuckAfter = std::chrono::seconds(3);
 constexpr std::size_t kBelowMax = 16 * limits::kMembers;
-}
+}  // namespace
 
 template <class Store>
 BasicGroupServer<Store>::BasicGroupServer(Group group, Store store, params::StalenessBound bound, std::uint64_t run,
@@ -135,7 +135,7 @@ void BasicGroupServer<Store>::on(Context& context, ActorId from, GradientPush&& 
   std::uint64_t staleness = 0;
   Verdict verdict = judge(peer, message, staleness);
   if constexpr (!Store::kOwnsParameters) {
-    if (verdict == Verdict::applied && !store_.take(message.blocks)) verdict = Verdict::nonfinite;
+    if (verdict == Verdict::applied && !store_.take(message.blocks, message.flush)) verdict = Verdict::nonfinite;
   }
   ++ledger_.received;
   ++ledger_.by_verdict[static_cast<std::size_t>(verdict)];
@@ -282,9 +282,12 @@ bool BasicGroupServer<Store>::send_update(Context& context, ActorId to, Peer& pe
   update.applied_clock = applied(to, peer);
   update.admitted_clock = admitted(to);
   update.from = peer.sent_version;
-  // Of a peer of ours, nonsense: its next push says more. One that comes from another parent may be ahead of a relay.
-  if (peer.sent_version > store_.published_version()) return Store::kOwnsParameters;
-  if (peer.values_wanted || (store_.lossless() && peer.sent_version != store_.published_version())) {
+  const bool ahead = peer.sent_version > store_.published_version();
+  if (ahead && Store::kOwnsParameters) return true;  // nonsense from the peer; its next push says more
+  if (ahead && peer.values_wanted) return false;     // it comes from another parent, and waits for the last values of all
+  if (ahead) {
+    // only the clocks are news: ours will catch up
+  } else if (peer.values_wanted || (store_.lossless() && peer.sent_version != store_.published_version())) {
     update.absolute = true;
     update.deltas.push_back(store_.absolute());
   } else if (!store_.lossless()) {
@@ -297,7 +300,7 @@ bool BasicGroupServer<Store>::send_update(Context& context, ActorId to, Peer& pe
     update.deltas = std::move(*deltas);
   }
   if (!context.send(to, update).ok()) return false;
-  peer.sent_version = store_.published_version();
+  if (!ahead) peer.sent_version = store_.published_version();
   peer.values_wanted = false;
   return true;
 }

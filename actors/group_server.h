@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parent's side of one parameter group, be it the aggregator or a tree node: takes pushes exactly once, keeps the ledger, answers as soon
-// as the staleness bound admits.
+// The parent's side of one parameter group, be it the aggregator or a tree node: takes pushes exactly once, keeps the ledger, answers as
+// soon as the staleness bound admits.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +29,9 @@ struct Ledger {
   [[nodiscard]] double staleness_mean() const { return applied() == 0 ? 0 : staleness_sum / static_cast<double>(applied()); }
 };
 
-/// Store: params::ParameterStore of the aggregator, which applies pushes and publishes; or params::Relay of a tree node, which merges them and
-/// passes on what its parent publishes. A relay's children are further bounded by what the parent admits, and answered when it has answered.
+/// Store: params::ParameterStore of the aggregator, which applies pushes and publishes; or params::Relay of a tree node, which merges them
+/// and passes on what its parent publishes. A relay's children are further bounded by what the parent admits, and answered when it has
+/// answered.
 template <class Store>
 class BasicGroupServer {
  public:
@@ -78,13 +79,13 @@ class BasicGroupServer {
     bool owed = false;               ///< an update, as soon as the bound admits
     bool values_wanted = false;      ///< the final values, whatever it has
     bool flushed = false;
-    bool asked = false;               ///< by a request: a relay answers with what it has
-    std::uint64_t news = 0;           ///< of a relay: the admit() that the last update came after
-    std::size_t workers = 1;          ///< as its last push told, or before that as expected
+    bool asked = false;       ///< by a request: a relay answers with what it has
+    std::uint64_t news = 0;   ///< of a relay: the admit() that the last update came after
+    std::size_t workers = 1;  ///< as its last push told, or before that as expected
     std::size_t expected = 1;
     bool pushed = false;
-    std::uint64_t carried = 0;        ///< pushes below this came through a node that is gone
-    std::uint64_t contained = 0;      ///< of a relay: as told by contained()
+    std::uint64_t carried = 0;               ///< pushes below this came through a node that is gone
+    std::uint64_t contained = 0;             ///< of a relay: as told by contained()
     std::deque<Verdict> verdicts;            ///< of the newest pushes, the last one being clock pushed - 1
     std::deque<std::uint64_t> own_versions;  ///< versions that its own newest pushes made
     std::deque<Parcel> chunks;               ///< rest of a snapshot

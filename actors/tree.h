@@ -13,8 +13,8 @@ namespace hourglass {
 
 /// Levels of tree nodes stand between the workers and the aggregator, each node with at most `arity` children, and so the aggregator.
 /// A place in the tree is a member's small number: nodes are numbered from the top level down, worker w hangs under the (w / arity)-th node
-/// of the lowest level, and workers beyond those that the job began with are dealt round. Whoever's parent is missing hangs under the nearest
-/// ancestor that is there; a newcomer with the missing number gets its children back. Nobody else moves.
+/// of the lowest level, and workers beyond those that the job began with are dealt round. Whoever's parent is missing hangs under the
+/// nearest ancestor that is there; a newcomer with the missing number gets its children back. Nobody else moves.
 class Tree {
  public:
   /// Of `job.tree_arity` 0, everybody's parent is the aggregator.

@@ -171,12 +171,12 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
   void pump(Context& context) {
     if (!member_) return;
     round_ = std::min(round_, server_->clocks().slowest());  // the fastest of the idle may have left
-    const bool last = leaving_ || (membership_.phase() == Phase::flushing && server_->everybody_flushed());
-    if (last) {
+    const bool flushing = membership_.phase() == Phase::flushing;
+    if (leaving_ || (flushing && server_->everybody_flushed())) {
       // Once more where something came after it, or came back rejected.
       const bool more = gathered_ > 0 || (member_->unsettled() == 0 && !member_->replica().merge().empty());
       if ((!member_->flush_made() || more) && !member_->refused()) forward(context, true);
-    } else if (round_complete(context) && member_->unsettled() < RelayMember::kPushWindow && !member_->refused()) {
+    } else if (!flushing && round_complete(context) && member_->unsettled() < RelayMember::kPushWindow && !member_->refused()) {
       forward(context, false);
     }
     tell_activity(context, false);
@@ -220,7 +220,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     }
     pump(context);
     if (member_->flushed()) server_->publish_final(context);
-    if (!active_ || !member_->ready()) return;
+    if ((!active_ && !unbounded()) || !member_->ready()) return;
     if (member_->admitted() == ParameterUpdate::kNoBound) return server_->admit(context, std::nullopt);
     // Our unit `clock` is the children's round `round_`.
     const std::uint64_t admitted = round_ + member_->admitted();
@@ -245,14 +245,14 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
   }
 
   MembershipClient membership_;
-  std::optional<RelayServer> server_;   ///< owns the relay
+  std::optional<RelayServer> server_;  ///< owns the relay
   std::optional<RelayMember> member_;
-  std::map<ActorId, ParameterRequest> early_;  ///< of children that our roster does not have yet
+  std::map<ActorId, ParameterRequest> early_;                        ///< of children that our roster does not have yet
   std::deque<std::pair<std::uint64_t, std::vector<Carried>>> sent_;  ///< by clock of our pushes that the values here do not contain
-  std::uint64_t round_ = 0;                    ///< the children's pace that our next push completes
-  std::uint64_t gathered_ = 0;                 ///< pushes merged since our last one
-  std::set<ActorId> contributors_;             ///< who made them
-  std::uint64_t base_version_ = 0;             ///< oldest of them
+  std::uint64_t round_ = 0;                                          ///< the children's pace that our next push completes
+  std::uint64_t gathered_ = 0;                                       ///< pushes merged since our last one
+  std::set<ActorId> contributors_;                                   ///< who made them
+  std::uint64_t base_version_ = 0;                                   ///< oldest of them
   std::uint32_t samples_ = 0;
   Instant gathering_since_{};
   bool active_ = true;

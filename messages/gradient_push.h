@@ -23,8 +23,9 @@ struct Carried {
   }
 };
 
-/// A worker -> its parent (the aggregator or a tree node), and a tree node -> its own: what it wants added to the group's parameters (weight-delta units: after its own optimizer, over H
-/// local steps). Named by (run, generation, sender, clock); accepted in clock order, exactly once.
+/// A worker -> its parent (the aggregator or a tree node), and a tree node -> its own: what it wants added to the group's parameters
+/// (weight-delta units: after its own optimizer, over H local steps). Named by (run, generation, sender, clock); accepted in clock order,
+/// exactly once.
 struct GradientPush {
   static constexpr MessageType kType = MessageType::gradient_push;
   std::uint64_t run = 0;

@@ -19,8 +19,8 @@ enum class Verdict : std::uint8_t {
 inline constexpr Verdict kLastVerdict = Verdict::moved;
 std::string_view name_of(Verdict verdict);
 
-/// The sender's parent (the aggregator, or a tree node, which then owns what it took) -> the sender of a push, at once. A repeat of the push gets the same verdict. What was rejected returns to the
-/// sender's error-feedback residual.
+/// The sender's parent (the aggregator, or a tree node, which then owns what it took) -> the sender of a push, at once. A repeat of the
+/// push gets the same verdict. What was rejected returns to the sender's error-feedback residual.
 struct PushVerdict {
   static constexpr MessageType kType = MessageType::push_verdict;
   std::uint32_t generation = 0;

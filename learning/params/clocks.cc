@@ -82,7 +82,7 @@ std::optional<std::uint64_t> ClockTable::admitted(ActorId id) const {
   const Clock& clock = found->second;
   const std::uint64_t last_pace = std::max(slowest() + *bound_.slack, clock.pace == 0 ? 0 : clock.pace - 1);
   const std::uint64_t pace = clock.active ? clock.pace : std::max(clock.pace, slowest());  // where it will be when it wakes
-  return clock.pushed + std::max(last_pace, pace == 0 ? 0 : pace - 1) - pace;  // its unit u runs at pace `pace + (u - pushed)`
+  return clock.pushed + std::max(last_pace, pace == 0 ? 0 : pace - 1) - pace;              // its unit u runs at pace `pace + (u - pushed)`
 }
 
 bool ClockTable::admits_next(ActorId id) const { return !contains(id) || bound_.admits(pace(id), slowest()); }

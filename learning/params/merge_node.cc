@@ -40,7 +40,7 @@ Result<MergeNode> MergeNode::make(std::string_view spec, double keep, std::vecto
   if (!(keep >= kKeepMin && keep <= kKeepMax)) return {Errc::bad_config, "a tree node keeps 0.01 to 1024 times its children's entries"};
   Result<compress::Plan> plan = compress::plan_of(spec);
   if (!plan.ok()) return plan.error();
-  const compress::Plan small_plan = compress::plan_of("dense").value();
+  const compress::Plan small_plan = compress::plan_of("dense | bf16").value();
   const bool sparse = plan->transform || plan->selector->spec.name != "dense";
   plan->memory = plan->ratio = std::nullopt;
   if (plan->selector && sparse) plan->selector = compress::plan_of("topk ratio=1").value().selector;
@@ -62,7 +62,7 @@ Result<MergeNode> MergeNode::make(std::string_view spec, double keep, std::vecto
   return made;
 }
 
-Status MergeNode::add(std::span<const GradientBlock> blocks) {
+Status MergeNode::add(std::span<const GradientBlock> blocks, bool counts) {
   double added = 0;
   for (const GradientBlock& block : blocks) {
     if (Status status = compress::validate(block, residual_.size()); !status.ok()) return status;
@@ -75,7 +75,7 @@ Status MergeNode::add(std::span<const GradientBlock> blocks) {
     const Status status = compress::accumulate(block, residual_);
     HG_CHECK(status.ok(), "validated above");
   }
-  note_entries(blocks);
+  if (counts) note_entries(blocks);
   return {};
 }
 

@@ -28,11 +28,13 @@ class MergeNode {
   static constexpr double kMagnitudeMax = 1e30;
 
   /// `spec`: of the children's pushes. Its codecs are used again, what they round off stays in E; its selector, unless it is dense, becomes
-  /// the K largest; memory and ratio policy are the workers' own. Small segments go out whole, in f32. Errors: bad_config.
+  /// the K largest; memory and ratio policy are the workers' own. Small segments go out whole, in bf16, as workers
+  /// send them. Errors: bad_config.
   static Result<MergeNode> make(std::string_view spec, double keep, std::vector<compress::Segment> segments, std::size_t group_size);
 
-  /// A child's push. Errors: as compress::validate(); bad_data where E could pass kMagnitudeMax. Then nothing changes.
-  Status add(std::span<const GradientBlock> blocks);
+  /// A child's push; `counts`: it decides about k, which a final flush, being dense, should not. Errors: as compress::validate(); bad_data
+  /// where E could pass kMagnitudeMax. Then nothing changes.
+  Status add(std::span<const GradientBlock> blocks, bool counts = true);
   /// What goes to the parent now: one block for each segment of which a child has pushed something since the last time.
   std::vector<GradientBlock> take(std::uint64_t step);
   /// Takes back what was forwarded but not applied. The blocks are this node's own.

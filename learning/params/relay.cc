@@ -10,7 +10,7 @@ namespace hourglass::params {
 Relay::Relay(std::vector<float> initial, MergeNode merge, bool lossless)
     : published_(std::move(initial)), merge_(std::move(merge)), lossless_(lossless) {}
 
-bool Relay::take(const std::vector<GradientBlock>& blocks) { return merge_.add(blocks).ok(); }
+bool Relay::take(const std::vector<GradientBlock>& blocks, bool flush) { return merge_.add(blocks, !flush).ok(); }
 
 Result<std::vector<VersionDelta>> Relay::deltas_since(std::uint64_t from) const {
   std::vector<VersionDelta> out;

@@ -25,7 +25,7 @@ class Relay {
 
   /// Towards the children.
   /// A validated push, whole: it is the root that weighs. False where the sum could not be held; then nothing changes.
-  [[nodiscard]] bool take(const std::vector<GradientBlock>& blocks);
+  [[nodiscard]] bool take(const std::vector<GradientBlock>& blocks, bool flush);
   [[nodiscard]] std::uint64_t published_version() const { return version_; }
   [[nodiscard]] const std::vector<float>& published() const { return published_; }
   [[nodiscard]] bool lossless() const { return lossless_; }

@@ -43,8 +43,8 @@ void warn_of_contradictions(Resolved& resolved) {
     warnings.push_back("bytes.boundary = " + job.boundary + " has no effect: without FC workers no activations travel");
   }
   if (job.tree_arity >= 2 && job.tree_arity >= job.conv_workers) {
-    warnings.push_back("cluster.tree_arity = " + std::to_string(job.tree_arity) + " has no effect: all " + std::to_string(job.conv_workers) +
-                       " CONV workers fit under the aggregator");
+    warnings.push_back("cluster.tree_arity = " + std::to_string(job.tree_arity) + " has no effect: all " +
+                       std::to_string(job.conv_workers) + " CONV workers fit under the aggregator");
   }
   if (job.learning_rate == 0) warnings.push_back("train.learning_rate = 0: nothing will be learned");
   const std::uint64_t round = std::uint64_t{job.batch} * job.conv_workers;

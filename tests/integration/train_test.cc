@@ -81,8 +81,9 @@ TEST(Train, WithoutFcWorkersTheWholeModelTrainsOnConvWorkers) {
 
 TEST(Train, ATreeOfNodesTrainsAndAKilledNodeIsReplaced) {
   const std::string folder = fresh_folder("tree");
-  const Words more = {"--samples",    "20000",      "--conv-workers", "4",          "--fc-workers", "0", "--set", "cluster.tree_arity=2",
-                      "--compress",   "topk ratio=0.05", "--downlink",     "topk ratio=0.1", "--dead-after", "3", "--no-dashboard"};
+  const Words more = {"--samples",  "20000",          "--conv-workers",       "4",          "--fc-workers",
+                      "0",          "--set",          "cluster.tree_arity=2", "--compress", "topk ratio=0.05",
+                      "--downlink", "topk ratio=0.1", "--dead-after",         "3",          "--no-dashboard"};
   Program program(HOURGLASS_PROGRAM, train_words(folder + "/run", more), folder);
   ASSERT_TRUE(eventually([&] { return has_trained(folder + "/run", 1000); })) << program.errors();
   const auto nodes = children(program.id(), "tree-node");

@@ -2,6 +2,7 @@
 #include "tests/simulation/tree_books.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "learning/compress/compressor.h"
 #include "messages/all_messages.h"
@@ -31,6 +32,24 @@ TreeBooks::Vector TreeBooks::held(ActorId node) const {
   return found == balance_.end() ? Vector(size_, 0.0) : found->second;
 }
 
+void TreeBooks::book(ActorId from, ActorId taker, const GradientPush& push) {
+  if (from.role == Role::conv_worker) add(of_workers_, push, 1);
+  if (from.role == Role::tree_node) add(balance_.try_emplace(from, size_, 0.0).first->second, push, -1);
+  if (taker == kAggregator) {
+    add(at_root_, push, 1);
+  } else {
+    add(balance_.try_emplace(taker, size_, 0.0).first->second, push, 1);
+  }
+}
+
+void TreeBooks::bury(ActorId node) {
+  for (auto open = open_.begin(); open != open_.end();) {
+    const bool its = open->first.first == node;
+    if (its) book(node, open->second.to, open->second.push);
+    open = its ? open_.erase(open) : std::next(open);
+  }
+}
+
 void TreeBooks::see(const sim::Delivery& delivery) {
   const Envelope& envelope = delivery.envelope;
   if (envelope.type == MessageType::gradient_push) {
@@ -48,24 +67,26 @@ void TreeBooks::see(const sim::Delivery& delivery) {
       for (const auto& [id, clock] : clocks_) slowest = std::min(slowest, clock);
       widest_gap_ = std::max(widest_gap_, push->clock - slowest);
     }
+    for (const Carried& child : push->carried) carried_[envelope.from][child.id] = child.clock;
     const std::uint64_t clock = push->clock;
-    open_.try_emplace({envelope.from, clock}, std::move(*push));
+    open_.try_emplace({envelope.from, clock}, Open{std::move(*push), delivery.to});
   } else if (envelope.type == MessageType::push_verdict) {
     const auto verdict = decode<PushVerdict>(*envelope.body);
     if (!verdict.ok() || verdict->group != Group::conv) return;
     const auto open = open_.find({delivery.to, verdict->clock});
     if (open == open_.end()) return;  // a repeat
     if (verdict->verdict == Verdict::applied) {
-      if (delivery.to.role == Role::conv_worker) add(of_workers_, open->second, 1);
-      if (delivery.to.role == Role::tree_node) add(balance_.try_emplace(delivery.to, size_, 0.0).first->second, open->second, -1);
-      if (envelope.from == kAggregator) {
-        add(at_root_, open->second, 1);
-      } else {
-        add(balance_.try_emplace(envelope.from, size_, 0.0).first->second, open->second, 1);
+      ActorId taker = envelope.from;  // or the node that had taken it, but whose word was lost
+      for (const auto& [node, children] : carried_) {
+        const auto child = children.find(delivery.to);
+        if (child != children.end() && verdict->clock < child->second) taker = node;
       }
+      book(delivery.to, taker, open->second.push);
     }
     open_.erase(open);
   } else if (envelope.type == MessageType::parameter_update && envelope.traffic == Traffic::update_conv) {
+    const auto update = decode<ParameterUpdate>(*envelope.body);
+    if (!update.ok() || update->absolute || update->deltas.empty()) return;
     Link& link = links_[{delivery.to, envelope.from}];
     ++link.updates;
     link.update_bytes += envelope.body->size();

@@ -23,12 +23,14 @@ class TreeBooks {
   [[nodiscard]] const Vector& at_root() const { return at_root_; }
   /// What a node took in and has not got rid of.
   [[nodiscard]] Vector held(ActorId node) const;
+  /// A node has vanished: what its parent took in meanwhile was taken, though nobody was left to be told.
+  void bury(ActorId node);
 
   struct Link {
     std::uint64_t pushes = 0, push_bytes = 0, push_bytes_max = 0;
     std::uint64_t updates = 0, update_bytes = 0;
   };
-  /// Child -> parent; first deliveries and repeats, without final flushes and the values that end a run.
+  /// Child -> parent; repeats included; without final flushes, and of updates only those that bring deltas.
   [[nodiscard]] const std::map<std::pair<ActorId, ActorId>, Link>& links() const { return links_; }
   /// Widest gap between a worker's push and the slowest worker's, in clocks, of those that have pushed and not flushed.
   [[nodiscard]] std::uint64_t widest_gap() const { return widest_gap_; }
@@ -37,12 +39,18 @@ class TreeBooks {
 
  private:
   void see(const sim::Delivery& delivery);
+  struct Open {
+    GradientPush push;
+    ActorId to;
+  };
+  void book(ActorId from, ActorId taker, const GradientPush& push);
   std::size_t size_;
   Vector of_workers_, at_root_;
-  std::map<ActorId, Vector> balance_;  ///< of nodes
-  std::map<std::pair<ActorId, std::uint64_t>, GradientPush> open_;
+  std::map<ActorId, Vector> balance_;                       ///< of nodes
+  std::map<std::pair<ActorId, std::uint64_t>, Open> open_;  ///< delivered, not yet settled
   std::map<std::pair<ActorId, ActorId>, Link> links_;
   std::map<ActorId, std::uint64_t> clocks_;
+  std::map<ActorId, std::map<ActorId, std::uint64_t>> carried_;  ///< by node: what its pushes contain of its children's
   std::uint64_t widest_gap_ = 0, gaps_until_ = 0;
   std::size_t workers_ = 0;
 };
