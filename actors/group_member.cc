@@ -188,7 +188,7 @@ bool BasicGroupMember<Replica>::on(Context& context, ActorId from, SnapshotChunk
 }
 
 template <class Replica>
-void BasicGroupMember<Replica>::tick(Context& context) {
+void BasicGroupMember<Replica>::tick(Context& context, bool waiting) {
   if (!parent_) return;
   const Instant now = context.now();
   for (Open& open : unsettled_) {
@@ -198,7 +198,7 @@ void BasicGroupMember<Replica>::tick(Context& context) {
     if (!context.post(*parent_, open.parcel).ok()) break;  // out of reach: the next tick tries again
   }
   // Blocked by the bound, or never answered: say where we are. The aggregator answers when the bound admits.
-  if (now - last_word_ >= kRepeatAfter && (!ready_ || clock_ > admitted_ || flush_made_)) request(context);
+  if (now - last_word_ >= kRepeatAfter && (!ready_ || clock_ > admitted_ || flush_made_ || waiting)) request(context);
 }
 
 template class BasicGroupMember<params::Replica>;

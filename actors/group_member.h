@@ -63,8 +63,8 @@ class BasicGroupMember {
   bool on(Context& context, ActorId from, const ParameterUpdate& message);
   /// True where it completed a snapshot.
   bool on(Context& context, ActorId from, SnapshotChunk&& message);
-  /// Twice a second: repeats what stayed unanswered.
-  void tick(Context& context);
+  /// Twice a second: repeats what stayed unanswered. `waiting`: somebody here waits for an update although we may go on.
+  void tick(Context& context, bool waiting = false);
 
   /// True once values have come that contain all of this worker's pushes, the flush included.
   [[nodiscard]] bool flushed() const { return flush_made_ && unsettled_.empty() && applied_clock_ >= clock_ && exact_; }

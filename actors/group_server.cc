@@ -344,6 +344,11 @@ void BasicGroupServer<Store>::publish_final(Context& context) {
 }
 
 template <class Store>
+bool BasicGroupServer<Store>::owes() const {
+  return std::any_of(peers_.begin(), peers_.end(), [](const auto& row) { return row.second.owed; });
+}
+
+template <class Store>
 bool BasicGroupServer<Store>::everybody_flushed() const {
   return std::all_of(peers_.begin(), peers_.end(), [](const auto& row) { return row.second.flushed; });
 }

@@ -66,6 +66,8 @@ class BasicGroupServer {
   void tick(Context& context);
 
   [[nodiscard]] bool everybody_flushed() const;
+  /// Is anybody waiting for an update?
+  [[nodiscard]] bool owes() const;
   [[nodiscard]] const Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const Store& store() const { return store_; }
   Store& store() { return store_; }

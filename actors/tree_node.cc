@@ -39,7 +39,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     if (timer == kTickTimer) {
       context.wake_after(kTick, kTickTimer);
       if (member_) {
-        member_->tick(context);
+        member_->tick(context, server_->owes());
         server_->tick(context);
         tell_activity(context, true);
         note_residual(context);
