@@ -154,7 +154,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void on(Context& context, ActorId from, EvaluationResult&& message) {
     if (members_.find(from) == nullptr) return;
-    if (!books_.take(message, phase_ >= Phase::evaluating, context.now(), total_socket_bytes(facts(context)))) return;
+    if (!books_.take(message, phase_ >= Phase::evaluating, context.now(), training_socket_bytes(facts(context)))) return;
     context.log(Severity::info, "evaluated",
                 {{"samples", std::to_string(message.samples_done)},
                  {"loss", std::to_string(message.loss_sum / static_cast<double>(message.count))},

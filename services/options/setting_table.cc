@@ -75,6 +75,20 @@ std::vector<Setting> make_table() {
       per_process(
           spec("monitor.bind", "--monitor-bind", "an address of this host", "HTTP address of the dashboard", HG_MEMBER(monitor_bind))),
 
+      of_simulation(real("simulate.bandwidth", "--bandwidth", 0, 1e6, "Mbit/s of each process's network card, both ways; 0: unlimited",
+                         HG_MEMBER(simulation.bandwidth_mbit))),
+      of_simulation(
+          real("simulate.latency", "--latency", 0, 60000, "milliseconds that each message travels", HG_MEMBER(simulation.latency_ms))),
+      of_simulation(real("simulate.jitter", "--jitter", 0, 60000, "most milliseconds added to the latency, at random",
+                         HG_MEMBER(simulation.jitter_ms))),
+      of_simulation(real("simulate.loss", "--loss", 0, 0.9, "share of messages that vanish", HG_MEMBER(simulation.loss))),
+      of_simulation(real("simulate.conv_time", "--conv-time", 0, 1e6, "milliseconds of a CONV worker's forward and backward of one batch",
+                         HG_MEMBER(simulation.conv_ms))),
+      of_simulation(
+          real("simulate.fc_time", "--fc-time", 0, 1e6, "milliseconds of an FC worker's step on one batch", HG_MEMBER(simulation.fc_ms))),
+      of_simulation(yes_no("simulate.free_evaluation", "--free-evaluation", "evaluations cost no time and no network",
+                           HG_MEMBER(simulation.free_evaluation))),
+
       per_process(choice("log.format", "--log-format", {"auto", "text", "json"}, "auto: text, JSON lines inside containers",
                          HG_MEMBER(log_format))),
       per_process(

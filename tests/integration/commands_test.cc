@@ -29,8 +29,8 @@ TEST(Commands, HelpAndVersionAreOnStandardOutput) {
   std::string out, err;
   EXPECT_EQ(run({"--help"}, &out, &err), 0);
   EXPECT_EQ(err, "");
-  for (const char* command :
-       {"train", "data-loader", "conv-worker", "fc-worker", "aggregator", "monitor", "evaluate", "check", "healthcheck", "solo"}) {
+  for (const char* command : {"train", "data-loader", "conv-worker", "fc-worker", "aggregator", "monitor", "evaluate", "check",
+                              "healthcheck", "solo", "simulate"}) {
     EXPECT_NE(out.find(command), std::string::npos) << command;
     std::string own;
     EXPECT_EQ(run({command, "--help"}, &own), 0);

@@ -231,6 +231,9 @@ TEST(TrafficOf, SplitsByGroupWhereItMatters) {
   EXPECT_EQ(traffic_of(update), Traffic::update_fc);
   EXPECT_EQ(traffic_of(Batch{}), Traffic::batch);
   EXPECT_EQ(traffic_of(Activations{}), Traffic::activations);
+  Activations of_test_set;
+  of_test_set.mode = Mode::evaluate;
+  EXPECT_EQ(traffic_of(of_test_set), Traffic::evaluation);
   EXPECT_EQ(traffic_of(ActivationGradients{}), Traffic::activation_gradients);
   EXPECT_EQ(traffic_of(SnapshotChunk{}), Traffic::snapshot);
   EXPECT_EQ(traffic_of(MetricReport{}), Traffic::metrics);
