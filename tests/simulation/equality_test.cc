@@ -58,10 +58,13 @@ TEST_P(Equality, SynchronousClusterEqualsOneProcessAfterFiftySteps) {
   options.job = job_of(GetParam());
   if (GetParam().uneven) options.network.link.jitter = 60ms;
   Cluster cluster(options);
-  if (GetParam().uneven) {  // rosters reach the FC worker long after the batches of those they name
+  if (GetParam().uneven) {  // the roster with the last CONV worker reaches the FC worker long after that one's batches
     sim::Link slow;
     slow.latency = 900ms;
     cluster.reactor().network().set_link(kAggregator, cluster.id(Role::fc_worker, 0), slow);
+    cluster.reactor().crash(cluster.id(Role::conv_worker, 0));
+    cluster.reactor().run_for(5s);
+    cluster.add(Role::conv_worker);
   }
   ASSERT_TRUE(cluster.finish());
   const std::vector<float> distributed = cluster.parameters();
