@@ -38,10 +38,11 @@ struct Job {
   std::string schedule = "cosine warmup=0.02";  ///< a stale start at the full rate can kill a small net
   double weight_decay = 0;
   // bytes
-  std::string compress = "dense";  ///< push, spec string
-  std::string downlink = "dense";  ///< update, spec string
-  std::string boundary = "f32";    ///< f32 | bf16 | u8
-  bool flush_residual = true;      ///< at the end, send what error feedback still holds
+  std::string compress = "dense";   ///< push, spec string
+  std::string downlink = "dense";   ///< update, spec string
+  std::uint32_t publish_every = 1;  ///< pushes between two publications of a compressed downlink; 0: one from each active worker
+  std::string boundary = "f32";     ///< f32 | bf16 | u8
+  bool flush_residual = true;       ///< at the end, send what error feedback still holds
   // process
   std::uint32_t threads = 1;                  ///< per worker, for layers
   std::uint64_t credit_bytes = 256ULL << 20;  ///< most bytes queued towards one peer
@@ -73,6 +74,7 @@ struct Job {
     v.real(m.weight_decay);
     v.text(m.compress, limits::kSpecBytes);
     v.text(m.downlink, limits::kSpecBytes);
+    v.number(m.publish_every, 0, 1000000);
     v.text(m.boundary, limits::kNameBytes);
     v.flag(m.flush_residual);
     v.number(m.threads, 1, 256);

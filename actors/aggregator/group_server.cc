@@ -8,9 +8,9 @@ namespace {
 constexpr Duration kStuckAfter = std::chrono::seconds(3);
 }
 
-GroupServer::GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint64_t run,
-                         std::uint32_t generation)
-    : group_(group), store_(std::move(store)), clocks_(bound), run_(run), generation_(generation) {}
+GroupServer::GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint32_t publish_every,
+                         std::uint64_t run, std::uint32_t generation)
+    : group_(group), store_(std::move(store)), clocks_(bound), publish_every_(publish_every), run_(run), generation_(generation) {}
 
 std::uint64_t GroupServer::join(ActorId id) {
   const auto before = departed_.find(id);
@@ -73,6 +73,8 @@ void GroupServer::on(Context& context, ActorId from, GradientPush&& message) {
   if (verdict == Verdict::applied) {
     // The mean over those who contribute to a round; after the data is used up, over everybody.
     const std::size_t sharing = message.flush ? peers_.size() : clocks_.sharing(from);
+    const std::uint64_t pace = clocks_.pace(from);
+    oldest_unpublished_ = store_.version() == store_.published_version() ? pace : std::min(oldest_unpublished_, pace);
     store_.apply(message.blocks, 1.0F / static_cast<float>(sharing));
     peer.own_versions.push_back(store_.version());
     if (peer.own_versions.size() > kVerdictsKept) peer.own_versions.pop_front();
@@ -130,12 +132,22 @@ void GroupServer::release(Context& context) {
   for (auto& [id, peer] : peers_) {
     while (!peer.chunks.empty() && context.post(id, peer.chunks.front()).ok()) peer.chunks.pop_front();
     if (!peer.owed || !peer.chunks.empty() || !clocks_.admits_next(id)) continue;
-    if (!published) {
+    if (!published && publication_due(id, peer)) {
       store_.publish();
       published = true;
     }
     peer.owed = !send_update(context, id, peer);
   }
+}
+
+/// One delta for a whole round costs a worker as much as one for a single push: so a compressed stream waits for a round's pushes. But a
+/// read at pace c contains every push of pace c - s - 1 and before.
+bool GroupServer::publication_due(ActorId reader, const Peer& peer) const {
+  if (store_.lossless() || peer.values_wanted) return true;
+  const std::uint64_t waiting = store_.version() - store_.published_version();
+  if (waiting >= (publish_every_ == 0 ? std::max<std::size_t>(1, clocks_.active_count()) : publish_every_)) return true;
+  const auto& slack = clocks_.bound().slack;
+  return waiting > 0 && slack && oldest_unpublished_ + *slack < clocks_.pace(reader);
 }
 
 std::uint64_t GroupServer::admitted(ActorId to) const { return clocks_.admitted(to).value_or(ParameterUpdate::kNoBound); }

@@ -28,7 +28,10 @@ struct Ledger {
 
 class GroupServer {
  public:
-  GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint64_t run, std::uint32_t generation);
+  /// `publish_every`: pushes between two publications of a compressed downlink; 0: as many as there are active members. Whatever it says, a
+  /// member reads all pushes that its bound promises it.
+  GroupServer(Group group, params::ParameterStore store, params::StalenessBound bound, std::uint32_t publish_every, std::uint64_t run,
+              std::uint32_t generation);
 
   /// The clock of its first push.
   std::uint64_t join(ActorId id);
@@ -63,6 +66,7 @@ class GroupServer {
   Verdict judge(const Peer& peer, const GradientPush& message, std::uint64_t& staleness) const;
   void answer(Context& context, ActorId to, std::uint64_t clock, Verdict verdict) const;
   void release(Context& context);
+  [[nodiscard]] bool publication_due(ActorId reader, const Peer& peer) const;
   void level_if_stuck(Context& context);
   bool send_update(Context& context, ActorId to, Peer& peer);
   void queue_snapshot(ActorId to, Peer& peer);
@@ -71,6 +75,8 @@ class GroupServer {
   Group group_;
   params::ParameterStore store_;
   params::ClockTable clocks_;
+  std::uint32_t publish_every_;
+  std::uint64_t oldest_unpublished_ = 0;  ///< least pace of the pushes applied since the last publication
   std::uint64_t run_;
   std::uint32_t generation_;
   std::map<ActorId, Peer> peers_;

@@ -54,6 +54,10 @@ std::vector<Setting> make_table() {
       spec("bytes.compress", "--compress", "a compressor spec, " + specs, "what workers push, as \"topk ratio=0.01 | two_level | rice\"",
            HG_MEMBER(job.compress)),
       spec("bytes.downlink", "--downlink", "a compressor spec, " + specs, "what workers are sent", HG_MEMBER(job.downlink)),
+      whole("bytes.publish_every", "--publish-every", 1, 1'000'000,
+            "pushes between two publications of a compressed downlink; round: one of each active worker (fewest bytes; wants --staleness 0 "
+            "or 1)",
+            HG_MEMBER(job.publish_every), Word{"round", 0}),
       choice("bytes.boundary", "--boundary", {"f32", "bf16", "u8"}, "coding of activations and their gradients", HG_MEMBER(job.boundary)),
       yes_no("bytes.flush_residual", "--flush-residual", "at the end, push what error feedback still holds", HG_MEMBER(job.flush_residual)),
       whole("bytes.credit", "--credit", 1 << 20, std::int64_t{1} << 40, "most bytes queued towards one peer", HG_MEMBER(job.credit_bytes)),

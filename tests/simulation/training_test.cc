@@ -151,5 +151,26 @@ TEST(Simulation, LossAndDuplicationAreRepaired) {
   }
 }
 
+TEST(Publication, OncePerRoundCostsAFractionAndKeepsTheBound) {
+  double update_bytes[2] = {0, 0};
+  for (const std::uint32_t every : {0U, 1U}) {
+    ClusterOptions options;
+    options.job.conv_workers = 4;
+    options.job.fc_workers = 0;
+    options.job.staleness = 1;
+    options.job.compress = options.job.downlink = "topk ratio=0.05 | two_level | rice";
+    options.job.publish_every = every;
+    options.job.samples = 12000;
+    Cluster cluster(options);
+    ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+    const auto result = cluster.result();
+    EXPECT_GT(result["accuracy"].get<double>(), 0.8) << result.dump();
+    EXPECT_LE(result["staleness"]["max"].get<std::uint64_t>(), 9U);  // (2s+1)(P-1): what a reader is promised it reads
+    EXPECT_EQ(result["ledger"]["rejected"]["stale"], 0);
+    update_bytes[every] = result["bytes"]["update_conv"]["payload"];
+  }
+  EXPECT_LT(2 * update_bytes[0], update_bytes[1]);
+}
+
 }  // namespace
 }  // namespace hourglass::testing_cluster
