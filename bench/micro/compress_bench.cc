@@ -173,6 +173,46 @@ void boundary_decode(benchmark::State& state, BoundaryCodec codec) {
   per_element(state, values.size(), 4.0 * static_cast<double>(values.size()));
 }
 
+std::unique_ptr<ValueCoder> value_coder_of(const std::string& spec) {
+  const SpecStage stage = std::move(parse_spec(spec)).value().front();
+  return std::move(find_stage(stage.name)->make_value_coder(stage)).value();
+}
+
+void value_encode(benchmark::State& state, const std::string& spec) {
+  const auto& values = normal(static_cast<std::size_t>(state.range(0)), 1);
+  const auto coder = value_coder_of(spec);
+  GradientBlock block;
+  block.length = block.count = values.size();
+  std::uint64_t key = 0;
+  for (auto _ : state) {
+    coder->encode(values, key++, block);
+    benchmark::DoNotOptimize(block.values.data());
+  }
+  per_entry(state, values.size());
+  state.counters["bits/entry"] = 8.0 * static_cast<double>(block.values.size()) / static_cast<double>(values.size());
+}
+
+/// With check(), as a receiver does. `scattered`: to every hundredth place, as after top-k.
+void value_add(benchmark::State& state, const std::string& spec, bool scattered) {
+  const auto length = static_cast<std::size_t>(state.range(0));
+  const std::vector<std::uint32_t> indices = scattered ? selected(length, "0.01") : std::vector<std::uint32_t>();
+  const auto coder = value_coder_of(spec);
+  GradientBlock block;
+  block.length = block.count = scattered ? indices.size() : length;
+  coder->encode(std::span(normal(length, 1)).first(block.count), 0, block);
+  std::vector<float> sum(length, 0.0F);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(coder->check(block).ok());
+    if (scattered) {
+      coder->scatter_add(block, 0.5F, indices, sum);
+    } else {
+      coder->add(block, 0.5F, sum);
+    }
+    benchmark::ClobberMemory();
+  }
+  per_entry(state, block.count);
+}
+
 constexpr std::int64_t kMillion = 1 << 20;
 constexpr std::int64_t kSegment = 3211264;  // the first FC matrix of `cnn`
 constexpr std::int64_t kTenMillion = 10 * kMillion;
@@ -200,6 +240,12 @@ void register_all() {
   for (const std::string spec :
        {"topk ratio=0.01 | two_level | rice", "topk ratio=0.01", "topk ratio=0.001 | two_level | rice", "dense | bf16", "dense"}) {
     add("error_feedback/" + spec, [spec](benchmark::State& s) { error_feedback(s, spec); }, {kMillion, kSegment, kTenMillion});
+  }
+  for (const std::string spec : {"f32", "bf16", "two_level", "f16", "u8", "qsgd", "qsgd levels=127", "natural", "natural bits=8",
+                                 "mxnet_two_bit", "mean", "terngrad", "sign", "curve"}) {
+    add("value_encode/" + spec, [spec](benchmark::State& s) { value_encode(s, spec); }, {kMillion});
+    add("value_add/" + spec, [spec](benchmark::State& s) { value_add(s, spec, false); }, {kMillion});
+    add("value_scatter/" + spec, [spec](benchmark::State& s) { value_add(s, spec, true); }, {kMillion, kTenMillion});
   }
   for (const auto& [name, codec] :
        {std::pair{"rice", IndexCodec::rice}, std::pair{"bitmap", IndexCodec::bitmap}, std::pair{"raw", IndexCodec::raw}}) {

@@ -31,7 +31,7 @@ class Compressor {
   [[nodiscard]] virtual bool observes() const { return false; }
   virtual void observe(const Entries& /*published*/) {}
   virtual void set_ratio(double /*ratio*/) {}
-  /// False where a decoded value can have another sign, or a larger magnitude, than any that was compressed.
+  /// False where |value - decoded| can be larger than every magnitude that was compressed.
   [[nodiscard]] virtual bool keeps_range() const { return true; }
 };
 
@@ -45,6 +45,7 @@ struct Traits {
   bool remembers = false;  ///< the outcome depends on earlier calls
   bool keeps_sign = true;  ///< no decoded value has the opposite sign
   bool keeps_zero = true;  ///< what was 0 decodes to 0
+  bool vanishes = false;   ///< what is not 0 may decode to 0, whatever it is next to
   bool unbiased = false;   ///< the mean of what is decoded, over steps, is what was encoded
   bool linear = false;     ///< decode(a) + decode(b) == decode(a + b) where both used one key
 };

@@ -32,7 +32,7 @@ class ValueCoder : public ValueDecoder {
   /// Sets value_codec, values and the levels of `block`, which has `values.size()` entries. `values` are finite. Whatever is random comes
   /// from `key`.
   virtual void encode(std::span<const float> values, std::uint64_t key, GradientBlock& block) const = 0;
-  /// False where a decoded value can have another sign, or a larger magnitude, than any that was encoded.
+  /// False where |value - decoded| can be larger than every magnitude that was encoded.
   [[nodiscard]] virtual bool keeps_range() const { return true; }
 };
 
