@@ -46,6 +46,7 @@ struct Traits {
   bool keeps_sign = true;  ///< no decoded value has the opposite sign
   bool keeps_zero = true;  ///< what was 0 decodes to 0
   bool unbiased = false;   ///< the mean of what is decoded, over steps, is what was encoded
+  bool always_sends = true;  ///< something of whatever is not all 0
   bool linear = false;     ///< decode(a) + decode(b) == decode(a + b) where both used one key
 };
 struct CompressRow {
