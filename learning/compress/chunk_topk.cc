@@ -68,9 +68,8 @@ class ChunkTopK final : public Selector {
     for (std::size_t at = 0; at < sum.size(); at += chunk_) {
       const auto part = sum.subspan(at, std::min(chunk_, sum.size() - at));
       const std::uint32_t guess = guess_for(part.size());
-      const Compacted found =
-          kernels().add_compact(a.data() + at, b.data() + at, part.data(), part.size(), guess, chosen.indices.data() + out_,
-                                chosen.values.data() + out_, part.size());
+      const Compacted found = kernels().add_compact(a.data() + at, b.data() + at, part.data(), part.size(), guess,
+                                                    chosen.indices.data() + out_, chosen.values.data() + out_, part.size());
       if (!found.finite) return {Errc::bad_data, "the sum to be compressed has a non-finite value"};
       keep(part, at, guess, found.count, chosen);
     }

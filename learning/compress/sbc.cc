@@ -97,8 +97,8 @@ class Sbc final : public Selector {
     }
   }
 
-  /// The side to be sent, 0 positive; -1 where what was collected does not tell. Of an incomplete side the rest is below the threshold, so its
-  /// mean is at most that of what was collected.
+  /// The side to be sent, 0 positive; -1 where what was collected does not tell. Of an incomplete side the rest is below the threshold, so
+  /// its mean is at most that of what was collected.
   [[nodiscard]] int decide(std::uint32_t threshold) const {
     std::array<double, 2> most;
     for (std::size_t sign = 0; sign < 2; ++sign) {

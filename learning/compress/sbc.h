@@ -3,9 +3,9 @@
 // negative ones (fewer where there are fewer), the side with the larger mean magnitude is sent, exactly; the positive one where they are
 // equal. Order within a side: |x| descending, then index ascending.
 //   ratio  (0, 1], default 0.01
-// With value codec `mean` every entry decodes to the mean of its side and a value costs no bit: `sbc ratio=0.01 | mean | rice` is the paper's
-// compressor, 8.1 bits for each entry sent at 1 %. One pass over memory where the last threshold still fits.
-// Source: Sattler et al. 2018, arXiv 1805.08768.
+// With value codec `mean` every entry decodes to the mean of its side and a value costs no bit: `sbc ratio=0.01 | mean | rice` is the
+// paper's compressor, 8.1 bits for each entry sent at 1 %. One pass over memory where the last threshold still fits. Source: Sattler et al.
+// 2018, arXiv 1805.08768.
 #pragma once
 
 #include "learning/compress/selector.h"

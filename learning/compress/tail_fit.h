@@ -3,7 +3,8 @@
 // y = |x| - b over |x| > b, mean m, variance v:
 //   exponential  t = b - m ln d
 //   gpareto      r = m^2 / v;  scale a = m (r + 1) / 2;  shape c = (1 - r) / 2;  t = b + a (d^-c - 1) / c;  c -> 0: as exponential
-//   gamma        (b = 0)  s = ln m - mean ln y;  shape a = (3 - s + sqrt((s - 3)^2 + 24 s)) / (12 s);  t = m / a * Q^-1(a, d), Q the regularised
+//   gamma        (b = 0)  s = ln m - mean ln y;  shape a = (3 - s + sqrt((s - 3)^2 + 24 s)) / (12 s);  t = m / a * Q^-1(a, d), Q the
+//   regularised
 //                upper incomplete gamma function; further stages are gpareto: excesses over a high boundary tend to it
 // In stages: the first keeps a quarter, the others share the rest of the way evenly (in logarithms); each takes its share from how many
 // entries did reach the last boundary, so a stage mends the error of the one before.

@@ -65,8 +65,8 @@ TEST(HardThreshold, ManyMoreThanLastTimeAreFoundToo) {
 TEST(HardThreshold, C5_TheLastPlaceIsSent) { EXPECT_TRUE(sends_the_last("hard_threshold threshold=5")); }
 
 TEST(HardThreshold, RefusesOptionsOutsideTheirRanges) {
-  EXPECT_TRUE(refuses({"hard_threshold threshold=0", "hard_threshold threshold=-1", "hard_threshold threshold=nan", "hard_threshold cap=0.5",
-                       "hard_threshold ratio=0", "hard_threshold k=5"}));
+  EXPECT_TRUE(refuses({"hard_threshold threshold=0", "hard_threshold threshold=-1", "hard_threshold threshold=nan",
+                       "hard_threshold cap=0.5", "hard_threshold ratio=0", "hard_threshold k=5"}));
 }
 
 }  // namespace

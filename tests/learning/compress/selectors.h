@@ -43,8 +43,7 @@ inline Entries selected_of_sum(Selector& selector, std::span<const float> values
 inline std::vector<std::uint32_t> largest_of(std::span<const float> values, std::size_t k) {
   std::vector<std::uint32_t> order(values.size());
   std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return std::abs(values[a]) > std::abs(values[b]); });
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return std::abs(values[a]) > std::abs(values[b]); });
   order.resize(std::min(k, order.size()));
   std::erase_if(order, [&](std::uint32_t index) { return values[index] == 0; });
   std::sort(order.begin(), order.end());
