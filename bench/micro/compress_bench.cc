@@ -95,6 +95,32 @@ void select_warm(benchmark::State& state, const std::string& spec) {
   per_element(state, length, 4.0 * static_cast<double>(length));
 }
 
+/// Any selector as a worker uses it: one object, changing values.
+void select_any(benchmark::State& state, const std::string& spec, bool add) {
+  const auto length = static_cast<std::size_t>(state.range(0));
+  const auto stage = std::move(parse_spec(spec)).value().front();
+  auto selector = std::move(find_stage(stage.name)->make_selector(stage, Shape::vector(length))).value();
+  Entries chosen;
+  const std::vector<float>* steps[2] = {&normal(length, 1), &normal(length, 2)};
+  const std::vector<float> zeros(add ? length : 0, 0.0F);
+  std::vector<float> sum(zeros.size());
+  std::uint64_t step = 0;
+  double entries = 0;
+  for (auto _ : state) {
+    const auto& values = *steps[step % 2];
+    if (add) {
+      benchmark::DoNotOptimize(selector->add_select(values, zeros, sum, step, chosen).ok());
+    } else {
+      selector->select(values, step, chosen);
+    }
+    benchmark::DoNotOptimize(chosen.values.data());
+    entries += static_cast<double>(chosen.indices.size());
+    ++step;
+  }
+  per_element(state, length, (add ? 12.0 : 4.0) * static_cast<double>(length));
+  state.counters["share"] = entries / static_cast<double>(length) / static_cast<double>(step);
+}
+
 void exact_by_histogram(benchmark::State& state) {
   const auto& values = normal(static_cast<std::size_t>(state.range(0)), 1);
   for (auto _ : state) benchmark::DoNotOptimize(find_magnitude(values, values.size() / 100).bits);
@@ -228,6 +254,14 @@ void register_all() {
     const std::string topk = "topk ratio=" + ratio;
     add("select_cold/" + topk, [topk](benchmark::State& s) { select_cold(s, topk); }, {kMillion, kTenMillion});
     add("select_warm/" + topk, [topk](benchmark::State& s) { select_warm(s, topk); }, {kMillion, kTenMillion});
+  }
+  for (const std::string spec :
+       {"topk ratio=0.01", "chunk_topk", "chunk_topk k=41", "random_k ratio=0.01", "random_block ratio=0.01",
+        "hard_threshold threshold=2.576", "hard_threshold threshold=3.29", "dgc ratio=0.01", "dgc ratio=0.001", "dgc ratio=0.01 reuse=10",
+        "sidco ratio=0.01", "sidco ratio=0.01 dist=gamma", "sidco ratio=0.01 dist=gpareto", "sidco ratio=0.001 dist=gpareto",
+        "sidco ratio=0.01 dist=gpareto reuse=10", "sbc ratio=0.01"}) {
+    add("select/" + spec, [spec](benchmark::State& s) { select_any(s, spec, false); }, {kMillion, kTenMillion});
+    add("add_select/" + spec, [spec](benchmark::State& s) { select_any(s, spec, true); }, {kMillion, kTenMillion});
   }
   add("exact_by_histogram", exact_by_histogram, {kMillion, kTenMillion});
   for (const std::string spec :

@@ -41,13 +41,13 @@ std::string_view name_of(StageKind kind);
 
 /// What the contract suite may expect of a row.
 struct Traits {
-  bool counts = false;     ///< selector: sends min(k, non-zeros) entries, k = max(1, ceil(ratio n))
-  bool remembers = false;  ///< the outcome depends on earlier calls
-  bool keeps_sign = true;  ///< no decoded value has the opposite sign
-  bool keeps_zero = true;  ///< what was 0 decodes to 0
-  bool vanishes = false;   ///< what is not 0 may decode to 0, whatever it is next to
-  bool unbiased = false;   ///< the mean of what is decoded, over steps, is what was encoded
-  bool linear = false;     ///< decode(a) + decode(b) == decode(a + b) where both used one key
+  bool counts = false;       ///< selector: sends min(k, non-zeros) entries, k = max(1, ceil(ratio n))
+  bool remembers = false;    ///< the outcome depends on earlier calls
+  bool keeps_sign = true;    ///< no decoded value has the opposite sign
+  bool keeps_zero = true;    ///< what was 0 decodes to 0
+  bool always_sends = true;  ///< something of whatever is not all 0
+  bool unbiased = false;     ///< the mean of what is decoded, over steps, is what was encoded
+  bool linear = false;       ///< decode(a) + decode(b) == decode(a + b) where both used one key
 };
 struct CompressRow {
   std::string_view name;

@@ -26,6 +26,19 @@ struct MagnitudeRange {
   float high = 0;
 };
 
+/// Of the magnitudes above a boundary.
+struct TailMoments {
+  double sum = 0;
+  double squares = 0;
+  std::size_t count = 0;
+};
+
+/// The sum of log2 |x| over what is not 0 is `exponents` + log2 `mantissas`; denormals count as the least normal octave.
+struct LogSum {
+  std::int64_t exponents = 0;
+  double mantissas = 1;  ///< in [1, 2)
+};
+
 struct RowRange {
   float low = 0;
   float high = 0;
@@ -75,6 +88,9 @@ struct Kernels {
   /// out = floor((value - low) * inverse + u), at most 255, u uniform in [0, 1) from a hash of `key` and the position.
   void (*quantize_row)(const float* values, std::size_t count, float low, float inverse, std::uint64_t key, std::byte* out);
   void (*dequantize_row)(const std::byte* codes, std::size_t count, float low, float step, float* out);
+
+  TailMoments (*tail_moments)(const float* values, std::size_t count, float boundary);
+  LogSum (*log_sum)(const float* values, std::size_t count);
 };
 
 /// The fastest that this processor runs.

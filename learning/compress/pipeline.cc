@@ -52,7 +52,7 @@ class Pipeline final : public Compressor {
   [[nodiscard]] bool observes() const override { return selector_->observes(); }
   void observe(const Entries& published) override { selector_->observe(published); }
   void set_ratio(double ratio) override { selector_->set_ratio(ratio); }
-  [[nodiscard]] bool keeps_range() const override { return value_coder_->keeps_range(); }
+  [[nodiscard]] bool keeps_range() const override { return value_coder_->keeps_range() && selector_->keeps_range(); }
 
  private:
   GradientBlock pack(std::span<const float> values, bool sparse, std::uint64_t step) {

@@ -17,6 +17,17 @@
 #include "learning/compress/rice.h"
 #include "learning/compress/sign.h"
 #include "learning/compress/terngrad.h"
+#include "learning/compress/chunk_topk.h"
+#include "learning/compress/dense.h"
+#include "learning/compress/dgc.h"
+#include "learning/compress/f32.h"
+#include "learning/compress/hard_threshold.h"
+#include "learning/compress/random_block.h"
+#include "learning/compress/random_k.h"
+#include "learning/compress/raw.h"
+#include "learning/compress/rice.h"
+#include "learning/compress/sbc.h"
+#include "learning/compress/sidco.h"
 #include "learning/compress/topk.h"
 #include "learning/compress/two_level.h"
 #include "learning/compress/u8.h"
@@ -41,6 +52,60 @@ std::vector<Stage> selectors() {
                .example = "topk ratio=0.01",
                .traits = {.counts = true}},
        .make_selector = make_topk},
+      {.row = {.name = "chunk_topk",
+               .kind = StageKind::selector,
+               .help = "of every `chunk` (default 4096) entries the `k` (default chunk / 64) largest magnitudes, exactly; or `ratio`",
+               .bits = "an index and a value",
+               .source = "Sarfi et al. 2025, arXiv 2508.15706; Peng et al. 2024, arXiv 2411.19870",
+               .example = "chunk_topk chunk=1024 k=16"},
+       .make_selector = make_chunk_topk},
+      {.row = {.name = "random_k",
+               .kind = StageKind::selector,
+               .help = "the share `ratio` of entries at random, the same on all workers at a step (`seed`); `rescale` makes it unbiased",
+               .bits = "an index and a value",
+               .source = "Stich et al. 2018, arXiv 1809.07599; Konecny et al. 2016, arXiv 1610.05492",
+               .example = "random_k ratio=0.05 seed=1",
+               .traits = {.always_sends = false}},
+       .make_selector = make_random_k},
+      {.row = {.name = "random_block",
+               .kind = StageKind::selector,
+               .help = "one block of the share `ratio`, the same on all workers at a step (`seed`); each block once in a round",
+               .bits = "a value and about a bit",
+               .source = "Foroutan & Jaggi 2020, arXiv 2009.09271",
+               .example = "random_block ratio=0.05 seed=1",
+               .traits = {.always_sends = false}},
+       .make_selector = make_random_block},
+      {.row = {.name = "hard_threshold",
+               .kind = StageKind::selector,
+               .help = "every entry of at least `threshold` (default 0.001), at most the share `cap` (10) times `ratio` (0.01)",
+               .bits = "an index and a value",
+               .source = "Sahu et al. 2021, arXiv 2108.00951",
+               .example = "hard_threshold threshold=1.5 ratio=0.01 cap=8",
+               .traits = {.always_sends = false}},
+       .make_selector = make_hard_threshold},
+      {.row = {.name = "dgc",
+               .kind = StageKind::selector,
+               .help = "at most the share `ratio` by a threshold from a `sample` (default 0.01), which may serve `reuse` calls (default 1)",
+               .bits = "an index and a value",
+               .source = "Lin et al. 2018, arXiv 1712.01887",
+               .example = "dgc ratio=0.01",
+               .traits = {.remembers = true}},
+       .make_selector = make_dgc},
+      {.row = {.name = "sidco",
+               .kind = StageKind::selector,
+               .help = "about the share `ratio` by a threshold from a fitted `dist` (exponential, gamma, gpareto), at most twice that",
+               .bits = "an index and a value",
+               .source = "Abdelmoniem et al. 2021, arXiv 2101.10761",
+               .example = "sidco ratio=0.01 dist=gpareto",
+               .traits = {.remembers = true}},
+       .make_selector = make_sidco},
+      {.row = {.name = "sbc",
+               .kind = StageKind::selector,
+               .help = "the share `ratio` with the largest magnitudes of one sign, that of the larger mean; for value codec mean",
+               .bits = "an index and a value",
+               .source = "Sattler et al. 2018, arXiv 1805.08768",
+               .example = "sbc ratio=0.01"},
+       .make_selector = make_sbc},
   };
 }
 
@@ -115,7 +180,7 @@ std::vector<Stage> value_codecs() {
                .bits = "2",
                .source = "Apache MXNet; Strom 2015",
                .example = "dense | mxnet_two_bit threshold=0.5",
-               .traits = {.vanishes = true}},
+               .traits = {.always_sends = false}},
        .make_value_coder = make_mxnet_two_bit,
        .decoder = &mxnet_two_bit_coder()},
       {.row = {.name = "mean",
@@ -133,7 +198,7 @@ std::vector<Stage> value_codecs() {
                .bits = "1.6",
                .source = "Wen et al. 2017, arXiv 1705.07878",
                .example = "dense | terngrad",
-               .traits = {.vanishes = true, .unbiased = true}},
+               .traits = {.always_sends = false, .unbiased = true}},
        .make_value_coder = make_terngrad,
        .decoder = &terngrad_coder()},
       {.row = {.name = "sign",

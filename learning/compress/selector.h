@@ -32,6 +32,8 @@ class Selector {
   [[nodiscard]] virtual bool observes() const { return false; }
   /// What the aggregator published of this range: the sum of some workers' entries.
   virtual void observe(const Entries& /*published*/) {}
+  /// False where a chosen entry's value is another than the range's: it may be larger.
+  [[nodiscard]] virtual bool keeps_range() const { return true; }
   /// A ratio policy's choice, in (0, 1], from the next select() on. Methods that choose by something else ignore it.
   virtual void set_ratio(double /*ratio*/) {}
 };

@@ -110,8 +110,8 @@ inline Promise promise_of(const std::string& spec) {
     if (!stage) continue;
     const Traits& traits = stage->row->row.traits;
     out.traits.remembers = out.traits.remembers || traits.remembers;
+    out.traits.always_sends = out.traits.always_sends && traits.always_sends;
     out.traits.keeps_sign = out.traits.keeps_sign && traits.keeps_sign;
-    out.traits.vanishes = out.traits.vanishes || traits.vanishes;
     // Among chosen entries there are no zeros.
     out.traits.keeps_zero = out.traits.keeps_zero && (traits.keeps_zero || (plan.selector && !out.dense && out.traits.counts));
   }
