@@ -30,6 +30,7 @@ class Compressor {
   /// See Selector.
   [[nodiscard]] virtual bool observes() const { return false; }
   virtual void observe(const Entries& /*published*/) {}
+  virtual void take_seat(const Seat& /*seat*/) {}
   virtual void set_ratio(double /*ratio*/) {}
   /// False where a decoded value can have another sign, or a larger magnitude, than any that was compressed.
   [[nodiscard]] virtual bool keeps_range() const { return true; }
