@@ -157,7 +157,7 @@ Result<std::unique_ptr<Metric>> make_metric(const SpecStage& stage, std::size_t 
   if (!lambda.ok()) return lambda.error();
   const Result<double> alpha = stage.number("alpha", 0.1, 1e-6, 1);
   if (!alpha.ok()) return alpha.error();
-  const Result<std::int64_t> rounds = stage.whole("window", 10, 1, 1'000'000);
+  const Result<std::int64_t> rounds = stage.whole("window", 1, 1, 1'000'000);
   if (!rounds.ok()) return rounds.error();
   if (window) {
     const bool recency = name == "recency";

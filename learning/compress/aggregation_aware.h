@@ -14,11 +14,12 @@
 //   ratio    in (0, 1], default 0.01
 //   metric   recency (default), frequency, consensus, hysteresis
 //   explore  in [0, 1], default 0.2; 0 gives up the bound on waiting, but for frequency and hysteresis, whose factor is bounded
-//   window   1 ... 1,000,000 rounds, default 10 (recency, hysteresis)
+//   window   1 ... 1,000,000 rounds, default 1 (recency, hysteresis)
 //   alpha    in (0, 1], default 0.1 (frequency, consensus)
 //   lambda   0 ... 1,000,000, default 2 (all but recency)
-// A round is a publication: of everybody's pushes in synchronous runs, of one or a few in others, where `window` should grow with the
-// workers. The downlink must be sparse (`nonzero`, `topk`): one that publishes everything tells nothing, and a lossless one is not observed.
+// A round is a publication: of everybody's pushes in synchronous runs, of one or a few in others; there a window of as many rounds as there
+// are workers looks back as far. A window in which most entries were published tells nothing: window * workers * k should stay well below
+// n. The downlink must be sparse (`nonzero`, `topk`): one that publishes everything tells nothing, and a lossless one is not observed.
 // Values as everywhere; 4 bytes of state an entry. Who joins late begins as topk.
 // Source: Wang 2018, "aggregation-aware" gradient selection (thesis, National Taiwan University, doi 10.6342/NTU201801738), whose abstract
 // names the aim, the union and that few entries are repeatedly large; the four metrics are ours.
