@@ -13,6 +13,7 @@ Result<WorkerParts> make_worker_parts(const Welcome& welcome, Group group, std::
   const std::size_t size = model->initial(group).size();
   auto memory = compress::ErrorFeedback::make(compress, model->segments(group), size);
   if (!memory.ok()) return memory.error();
+  memory->take_seat({welcome.number, group == Group::conv ? job.conv_workers : job.fc_workers});
   auto optimizer = params::make_optimizer(job.optimizer, job.weight_decay, size);
   if (!optimizer.ok()) return optimizer.error();
   auto schedule = params::make_schedule(job.schedule);

@@ -140,6 +140,21 @@ void error_feedback(benchmark::State& state, const std::string& spec) {
   per_element(state, length, 4.0 * static_cast<double>(length));
 }
 
+/// The same with a published stream to follow: what was sent comes back.
+void follow(benchmark::State& state, const std::string& spec) {
+  const auto length = static_cast<std::size_t>(state.range(0));
+  auto feedback = std::move(ErrorFeedback::make(spec, {{0, length, false, 1024}}, length)).value();
+  std::uint64_t step = 0;
+  const auto turn = [&] {
+    const auto blocks = feedback.compress(normal(length, 1 + step % 2), step);
+    feedback.observe(*blocks);
+    ++step;
+  };
+  for (int warm = 0; warm < 4; ++warm) turn();
+  for (auto _ : state) turn();
+  per_element(state, length, 4.0 * static_cast<double>(length));
+}
+
 void accumulate_spec(benchmark::State& state, const std::string& spec) {
   const auto& values = normal(static_cast<std::size_t>(state.range(0)), 1);
   const GradientBlock block = (*make_compressor(spec, Shape::vector(values.size())))->compress(values, 0);
@@ -280,6 +295,10 @@ void register_all() {
     add("value_encode/" + spec, [spec](benchmark::State& s) { value_encode(s, spec); }, {kMillion});
     add("value_add/" + spec, [spec](benchmark::State& s) { value_add(s, spec, false); }, {kMillion});
     add("value_scatter/" + spec, [spec](benchmark::State& s) { value_add(s, spec, true); }, {kMillion, kTenMillion});
+  }
+  for (const std::string spec : {"topk ratio=0.01", "aggregation_aware ratio=0.01", "aggregation_aware ratio=0.01 metric=frequency",
+                                 "clt_k ratio=0.01", "neighborhood ratio=0.01", "row_sparse ratio=0.01"}) {
+    add("follow/" + spec, [spec](benchmark::State& s) { follow(s, spec); }, {kMillion});
   }
   for (const auto& [name, codec] :
        {std::pair{"rice", IndexCodec::rice}, std::pair{"bitmap", IndexCodec::bitmap}, std::pair{"raw", IndexCodec::raw}}) {

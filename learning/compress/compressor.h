@@ -30,6 +30,7 @@ class Compressor {
   /// See Selector.
   [[nodiscard]] virtual bool observes() const { return false; }
   virtual void observe(const Entries& /*published*/) {}
+  virtual void take_seat(const Seat& /*seat*/) {}
   virtual void set_ratio(double /*ratio*/) {}
   /// False where |value - decoded| can be larger than every magnitude that was compressed.
   [[nodiscard]] virtual bool keeps_range() const { return true; }

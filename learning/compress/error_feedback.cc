@@ -120,6 +120,10 @@ void ErrorFeedback::observe(std::span<const GradientBlock> published) {
   }
 }
 
+void ErrorFeedback::take_seat(const Seat& seat) {
+  for (const auto& compressor : compressors_) compressor->take_seat(seat);
+}
+
 Status ErrorFeedback::restore(std::span<const GradientBlock> blocks) {
   std::vector<float> restored = residual_;
   restored.resize(group_size_, 0.0F);

@@ -36,6 +36,8 @@ class ErrorFeedback {
   Status restore(std::span<const GradientBlock> blocks);
   /// What the aggregator published: selectors that care take their part. Blocks that are not valid are ignored.
   void observe(std::span<const GradientBlock> published);
+  /// Which worker this is. Without it: the only one.
+  void take_seat(const Seat& seat);
   /// The residual as dense f32 blocks; empties it. For the final flush.
   std::vector<GradientBlock> flush();
   [[nodiscard]] std::span<const float> residual() const { return residual_; }

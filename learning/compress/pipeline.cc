@@ -51,6 +51,7 @@ class Pipeline final : public Compressor {
 
   [[nodiscard]] bool observes() const override { return selector_->observes(); }
   void observe(const Entries& published) override { selector_->observe(published); }
+  void take_seat(const Seat& seat) override { selector_->take_seat(seat); }
   void set_ratio(double ratio) override { selector_->set_ratio(ratio); }
   [[nodiscard]] bool keeps_range() const override { return value_coder_->keeps_range() && selector_->keeps_range(); }
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "learning/compress/aggregation_aware.h"
 #include "learning/compress/bf16.h"
 #include "learning/compress/bitmap.h"
 #include "learning/compress/curve.h"
+#include "learning/compress/clt_k.h"
 #include "learning/compress/dense.h"
 #include "learning/compress/f16.h"
 #include "learning/compress/f32.h"
@@ -28,6 +30,11 @@
 #include "learning/compress/rice.h"
 #include "learning/compress/sbc.h"
 #include "learning/compress/sidco.h"
+#include "learning/compress/neighborhood.h"
+#include "learning/compress/nonzero.h"
+#include "learning/compress/raw.h"
+#include "learning/compress/rice.h"
+#include "learning/compress/row_sparse.h"
 #include "learning/compress/topk.h"
 #include "learning/compress/two_level.h"
 #include "learning/compress/u8.h"
@@ -106,6 +113,45 @@ std::vector<Stage> selectors() {
                .source = "Sattler et al. 2018, arXiv 1805.08768",
                .example = "sbc ratio=0.01"},
        .make_selector = make_sbc},
+      {.row = {.name = "nonzero",
+               .kind = StageKind::selector,
+               .help = "every entry that is not 0; as a downlink the union of what the workers of a round have sent",
+               .bits = "an index and a value",
+               .source = "Li et al. 2014, OSDI",
+               .example = "nonzero"},
+       .make_selector = make_nonzero},
+      {.row = {.name = "aggregation_aware",
+               .kind = StageKind::selector,
+               .help = "`ratio` (default 0.01) of the entries: large ones that others will send too, by `metric` (recency, frequency, "
+                       "consensus, hysteresis), and the share `explore` (default 0.2) of them by magnitude alone; window, alpha, lambda",
+               .bits = "an index and a value; the downlink carries fewer",
+               .source = "Wang 2018, doi 10.6342/NTU201801738",
+               .example = "aggregation_aware ratio=0.01",
+               .traits = {.counts = true, .remembers = true}},
+       .make_selector = make_aggregation_aware},
+      {.row = {.name = "clt_k",
+               .kind = StageKind::selector,
+               .help = "the workers take turns in choosing the largest `ratio` (default 0.01); all send at those indices",
+               .bits = "an index and a value; the downlink carries one worker's",
+               .source = "Chen et al. 2020, arXiv 2104.11125",
+               .example = "clt_k ratio=0.01",
+               .traits = {.counts = true, .remembers = true}},
+       .make_selector = make_clt_k},
+      {.row = {.name = "neighborhood",
+               .kind = StageKind::selector,
+               .help = "`ratio` (default 0.01) of the entries by |mean| + deviation of the `size` x `size` (odd, default 3) around each",
+               .bits = "an index and a value",
+               .source = "RS-DGC 2023, arXiv 2312.17530",
+               .example = "neighborhood ratio=0.01"},
+       .make_selector = make_neighborhood},
+      {.row = {.name = "row_sparse",
+               .kind = StageKind::selector,
+               .help = "whole rows: `ratio` (default 1) of them by norm, rows of zeros never; `block` entries make a row (default: a "
+                       "matrix row, 256 of a vector)",
+               .bits = "an index and a value; neighbours in runs",
+               .source = "Fei et al. 2021 (OmniReduce), SIGCOMM",
+               .example = "row_sparse ratio=0.1 block=64"},
+       .make_selector = make_row_sparse},
   };
 }
 

@@ -88,7 +88,10 @@ INSTANTIATE_TEST_SUITE_P(
         Scenario{"four_conv_three_fc", 4, 3, 1, 1, "dense", "dense", "f32"},
         Scenario{"four_conv_three_fc_synchronous", 4, 3, 0, 1, "dense", "dense", "f32"},
         Scenario{"five_conv_two_fc_local_steps", 5, 2, 3, 2, "dense", "dense", "f32"},
-        Scenario{"three_fc_compressed", 3, 3, 2, 2, "topk ratio=0.1 | two_level", "topk ratio=0.1 | two_level", "bf16"}),
+        Scenario{"three_fc_compressed", 3, 3, 2, 2, "topk ratio=0.1 | two_level", "topk ratio=0.1 | two_level", "bf16"},
+        Scenario{"aggregation_aware", 4, 0, 0, 1, "aggregation_aware ratio=0.05 | two_level", "nonzero", "f32"},
+        Scenario{"aggregation_aware_bounded", 3, 0, 2, 1, "aggregation_aware ratio=0.05 metric=consensus", "nonzero", "f32"},
+        Scenario{"cyclic", 4, 0, 0, 1, "clt_k ratio=0.1 | two_level", "nonzero", "f32"}),
     [](const auto& row) { return std::string(row.param.name); });
 
 TEST(Simulation, SameSeedSameRun) {
