@@ -36,20 +36,17 @@ class Hashes {
     std::uint64_t mixed = index * 0x9e3779b97f4a7c15U + 0xd1b54a32d192ed03U;
     mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9U;
     mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebU;
-    mixed ^= mixed >> 31;
-    at_ = static_cast<std::uint32_t>(mixed);
-    step_ = static_cast<std::uint32_t>(mixed >> 32) | 1U;
+    state_ = mixed ^ mixed >> 31;
   }
   /// The next bit's number, below `bits` < 2^32.
   std::uint64_t next(std::uint64_t bits) {
-    const std::uint64_t at = at_ * bits >> 32;
-    at_ = static_cast<std::uint32_t>(at_ + step_);
+    const std::uint64_t at = (state_ >> 32) * bits >> 32;
+    state_ = state_ * 0xd1342543de82ef95U + 0x2545f4914f6cdd1dU;
     return at;
   }
 
  private:
-  std::uint64_t at_;
-  std::uint32_t step_;
+  std::uint64_t state_;
 };
 
 Bytes filter_of(std::span<const std::uint32_t> indices, Size size) {
