@@ -33,9 +33,24 @@ ExitCode run_datasets(Invocation&) {
 }
 
 ExitCode run_compressors(Invocation&) {
-  for (const auto& row : compress::registry()) {
-    std::cout << padded(row.name, 12) << padded(compress::name_of(row.kind), 13) << row.help << "; " << row.bits << " (" << row.source
-              << ")\n";
+  const auto& rows = compress::registry();
+  std::size_t name = 0;
+  std::size_t help = 0;
+  std::size_t bits = 0;
+  for (const auto& row : rows) {
+    name = std::max(name, row.name.size());
+    help = std::max(help, row.help.size());
+    bits = std::max(bits, row.bits.size());
+  }
+  std::cout << padded("name", name + 2) << padded("what it does", help + 2) << padded("bits an entry", bits + 2) << "source\n";
+  for (const auto kind : compress::kStageKinds) {
+    bool first = true;
+    for (const auto& row : rows) {
+      if (row.kind != kind) continue;
+      if (first) std::cout << '\n' << compress::name_of(kind) << '\n';
+      first = false;
+      std::cout << padded(row.name, name + 2) << padded(row.help, help + 2) << padded(row.bits, bits + 2) << row.source << '\n';
+    }
   }
   return ExitCode::ok;
 }

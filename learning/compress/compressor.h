@@ -2,6 +2,7 @@
 // From a vector of floats to a self-describing gradient block, by a spec string: "topk ratio=0.01 | two_level | rice".
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -38,6 +39,8 @@ class Compressor {
 
 /// In the order in which a spec has them.
 enum class StageKind : std::uint8_t { memory, ratio, selector, transform, value_codec, index_codec };
+inline constexpr std::array kStageKinds = {StageKind::memory,    StageKind::ratio,       StageKind::selector,
+                                           StageKind::transform, StageKind::value_codec, StageKind::index_codec};
 std::string_view name_of(StageKind kind);
 
 /// What the contract suite may expect of a row.

@@ -51,6 +51,20 @@ inline constexpr std::size_t kCompactSlack = 64;
 /// Slots that expand_ones() may write beyond the last.
 inline constexpr std::size_t kExpandSlack = 4;
 
+/// Parameters that gap_sums() looks at together.
+inline constexpr unsigned kGapSums = 4;
+
+/// What rice_decode() reads: the codes of `count` indices below `length`; parameter <= 31.
+struct RiceBlock {
+  const std::byte* bytes = nullptr;
+  std::size_t size = 0;
+  std::size_t count = 0;
+  std::uint64_t length = 0;
+  unsigned parameter = 0;
+};
+/// What rice_decode() returns for an index that is not below the length.
+inline constexpr std::uint64_t kRiceBeyond = UINT64_MAX;
+
 struct Kernels {
   bool (*finite)(const float* values, std::size_t count);
   float (*largest_magnitude)(const float* values, std::size_t count);  ///< infinity or NaN where there is one; 0 for no values
@@ -91,6 +105,12 @@ struct Kernels {
 
   TailMoments (*tail_moments)(const float* values, std::size_t count, float boundary);
   LogSum (*log_sum)(const float* values, std::size_t count);
+  /// sums[j] = sum of gap >> (first + j) over the gaps of ascending indices; first + kGapSums <= 32, count > 0.
+  void (*gap_sums)(const std::uint32_t* indices, std::size_t count, unsigned first, std::uint64_t* sums);
+  /// Golomb-Rice codes of the gaps. Room for the bytes that they take + 8.
+  void (*rice_encode)(const std::uint32_t* indices, std::size_t count, unsigned parameter, std::byte* out);
+  /// The bits read (beyond the bytes, zeros are read), or kRiceBeyond.
+  std::uint64_t (*rice_decode)(const RiceBlock& block, std::uint32_t* indices);
 };
 
 /// The fastest that this processor runs.

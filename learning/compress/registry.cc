@@ -10,6 +10,10 @@
 #include "learning/compress/clt_k.h"
 #include "learning/compress/dense.h"
 #include "learning/compress/f16.h"
+#include "learning/compress/bloom.h"
+#include "learning/compress/chunk12.h"
+#include "learning/compress/dense.h"
+#include "learning/compress/elias_fano.h"
 #include "learning/compress/f32.h"
 #include "learning/compress/mean.h"
 #include "learning/compress/mxnet_two_bit.h"
@@ -38,6 +42,7 @@
 #include "learning/compress/topk.h"
 #include "learning/compress/two_level.h"
 #include "learning/compress/u8.h"
+#include "learning/compress/varint.h"
 
 namespace hourglass::compress {
 namespace {
@@ -296,6 +301,34 @@ std::vector<Stage> index_codecs() {
                .source = "Rice 1979; Sattler et al. 2019, arXiv 1903.02891",
                .example = "topk ratio=0.01 | two_level | rice"},
        .index_coder = &rice_coder()},
+      {.row = {.name = "elias_fano",
+               .kind = StageKind::index_codec,
+               .help = "the upper bits of the indices in unary, the lower as they are",
+               .bits = "8.6 at 1 %, 12.0 at 0.1 %",
+               .source = "Elias 1974; Vigna 2013",
+               .example = "topk ratio=0.01 | two_level | elias_fano"},
+       .index_coder = &elias_fano_coder()},
+      {.row = {.name = "varint",
+               .kind = StageKind::index_codec,
+               .help = "gaps between indices in bytes of 7 bits",
+               .bits = "10.2 at 1 %, 15.0 at 0.1 %",
+               .source = "LEB128; Xu et al. 2021, arXiv 2102.03112",
+               .example = "topk ratio=0.01 | two_level | varint"},
+       .index_coder = &varint_coder()},
+      {.row = {.name = "chunk12",
+               .kind = StageKind::index_codec,
+               .help = "12 bits for the place within a chunk of 4,096",
+               .bits = "12 + 0.004 / density",
+               .source = "Sarfi et al. 2025, arXiv 2508.15706",
+               .example = "topk ratio=0.01 | two_level | chunk12"},
+       .index_coder = &chunk12_coder()},
+      {.row = {.name = "bloom",
+               .kind = StageKind::index_codec,
+               .help = "a Bloom filter; its false positives are sent too, with their values",
+               .bits = "about 17 at 1 %, 22 at 0.1 %",
+               .source = "Bloom 1970; Xu et al. 2021, arXiv 2102.03112",
+               .example = "topk ratio=0.01 | two_level | bloom"},
+       .index_coder = &bloom_coder()},
   };
 }
 

@@ -38,6 +38,19 @@ class ValueCoder : public ValueDecoder {
 
 using MakeValueCoder = Result<std::unique_ptr<ValueCoder>> (*)(const SpecStage& stage);
 
+/// target[indices[i]] += value(i). The places of the entries to come are fetched ahead: memory that is far away is most of the cost.
+template <class Value>
+void scatter(std::span<const std::uint32_t> indices, std::span<float> target, Value value) {
+  constexpr std::size_t kAhead = 32;
+  float* const sum = target.data();
+  std::size_t i = 0;
+  for (; i + kAhead < indices.size(); ++i) {
+    __builtin_prefetch(sum + indices[i + kAhead], 1);
+    sum[indices[i]] += value(i);
+  }
+  for (; i < indices.size(); ++i) sum[indices[i]] += value(i);
+}
+
 /// What check() of every decoder without levels begins with: `values` has `bytes`, the levels are 0.
 Status check_plain(const GradientBlock& block, std::size_t bytes);
 

@@ -30,6 +30,35 @@ class KernelsAgree : public ::testing::TestWithParam<std::size_t> {
   }
 };
 
+TEST_P(KernelsAgree, Rice) {
+  Random random(n);
+  std::vector<std::uint32_t> indices;
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < n; ++i, ++next) indices.push_back(next += static_cast<std::uint32_t>(random.below(i % 50 == 0 ? 5000 : 60)));
+  if (n == 0) return;
+  for (unsigned first = 0; first + kGapSums <= 12; ++first) {
+    expect_same<std::uint64_t>(kGapSums, [&](const Kernels& k, std::uint64_t* out) { k.gap_sums(indices.data(), n, first, out); });
+  }
+  for (unsigned parameter = 0; parameter <= 31; ++parameter) {
+    std::uint64_t bits = 0;
+    std::uint32_t expected = 0;
+    for (const std::uint32_t index : indices) {
+      bits += ((index - expected) >> parameter) + 1 + parameter;
+      expected = index + 1;
+    }
+    const std::size_t size = (bits + 7) / 8;
+    expect_same<std::byte>(size, [&](const Kernels& k, std::byte* out) {
+      Bytes bytes(size + 8);
+      k.rice_encode(indices.data(), n, parameter, bytes.data());
+      std::copy_n(bytes.begin(), size, out);
+      std::vector<std::uint32_t> back(n);
+      EXPECT_EQ(k.rice_decode({bytes.data(), size, n, expected, parameter}, back.data()), bits);
+      EXPECT_EQ(back, indices);
+      EXPECT_EQ(k.rice_decode({bytes.data(), size, n, expected - 1U, parameter}, back.data()), kRiceBeyond);
+    });
+  }
+}
+
 TEST_P(KernelsAgree, Compaction) {
   for (const float threshold : {1e-45F, 0.5F, 2.0F, 100.0F}) {
     for (const std::size_t capacity : {n, n / 2, std::size_t{0}}) {
