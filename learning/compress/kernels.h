@@ -75,6 +75,19 @@ struct Kernels {
   /// out = floor((value - low) * inverse + u), at most 255, u uniform in [0, 1) from a hash of `key` and the position.
   void (*quantize_row)(const float* values, std::size_t count, float low, float inverse, std::uint64_t key, std::byte* out);
   void (*dequantize_row)(const std::byte* codes, std::size_t count, float low, float step, float* out);
+
+  /// out = +-scale * value, the signs from `key`. `out` may be `values`.
+  void (*flip_signs)(const float* values, std::size_t count, std::uint64_t key, float scale, float* out);
+  /// The Walsh-Hadamard transform, in place, without its factor 1 / sqrt(count). `count`: a power of two, at least 8.
+  void (*hadamard)(float* values, std::size_t count);
+  /// A bit for each: value + dither * u >= 0, u uniform in [-1, 1) from a hash of `key` and the position. `count`: a multiple of 8.
+  void (*pack_signs)(const float* values, std::size_t count, float dither, std::uint64_t key, std::byte* out);
+  void (*unpack_signs)(const std::byte* bits, std::size_t count, float* out);  ///< +-1
+
+  float (*dot)(const float* a, const float* b, std::size_t count);
+  /// target[i][j] += weight * sum over k < rank of left[k][i] * right[k][j], in the order of k; floats of rank x rows and rank x columns.
+  void (*add_outer)(const std::byte* left, std::size_t rows, const std::byte* right, std::size_t columns, std::size_t rank, float weight,
+                    float* target);
 };
 
 /// The fastest that this processor runs.
