@@ -68,7 +68,8 @@ void write_dense(std::span<const float> values, GradientBlock& block) { f32_code
 
 Result<GradientBlock> factor_gradient(const MatrixView& activations, const MatrixView& deltas, const FactorOptions& options) {
   if (activations.rows != deltas.rows || activations.rows == 0) {
-    return {Errc::bad_config, "factors of " + std::to_string(activations.rows) + " activations and " + std::to_string(deltas.rows) + " deltas"};
+    return {Errc::bad_config,
+            "factors of " + std::to_string(activations.rows) + " activations and " + std::to_string(deltas.rows) + " deltas"};
   }
   const std::size_t rank = options.rank == 0 ? activations.rows : options.rank;
   if (rank > kFactorsMax) return {Errc::over_limit, "a block has at most " + std::to_string(kFactorsMax) + " factors"};

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Codec `factors`: the gradient of a fully connected layer as what it is, a sum of outer products over samples. Source: dAD, arXiv 2102.09631.
+// Codec `factors`: the gradient of a fully connected layer as what it is, a sum of outer products over samples. Source: dAD, arXiv
+// 2102.09631.
 //   dW = D^T A,   D: deltas (samples x out),   A: activations (samples x in),   dW: out x in, as the layer's weights lie.
-// Sent are D and A: 32 samples (in + out) bits instead of 32 in out, exactly. Blocks of several workers add up to the gradient over all their
-// samples (put the share 1 / samples into the deltas, or the weight into accumulate()).
-// factor_gradient() with rank > 0 is rank-dAD: block power iteration on D and A, of which dW is never formed, leaves `rank` factors; the error
-// is that of the truncated singular value decomposition, within some percent. Worth it where rank < samples.
+// Sent are D and A: 32 samples (in + out) bits instead of 32 in out, exactly. Blocks of several workers add up to the gradient over all
+// their samples (put the share 1 / samples into the deltas, or the weight into accumulate()). factor_gradient() with rank > 0 is rank-dAD:
+// block power iteration on D and A, of which dW is never formed, leaves `rank` factors; the error is that of the truncated singular value
+// decomposition, within some percent. Worth it where rank < samples.
 //
 // Where it belongs: several FC workers of one group that must have equal weights. An FC worker has A and D of a layer in hand at the end of
-// its backward pass (the step's source and its delta after the activation's derivative). Instead of pushing dW of each micro-batch, it pushes
-// one `factors` block for the weights' range and a dense one for the bias (the column sums of D); the others, or their aggregator, add both
-// with accumulate() as any other push. For 9,216 x 4,096 weights and 64 samples that is 1/44 of dW. Residuals are not needed: it is exact.
-// After several local steps between pushes D and A no longer give the difference of weights: then take `low_rank`.
+// its backward pass (the step's source and its delta after the activation's derivative). Instead of pushing dW of each micro-batch, it
+// pushes one `factors` block for the weights' range and a dense one for the bias (the column sums of D); the others, or their aggregator,
+// add both with accumulate() as any other push. For 9,216 x 4,096 weights and 64 samples that is 1/44 of dW. Residuals are not needed: it
+// is exact. After several local steps between pushes D and A no longer give the difference of weights: then take `low_rank`.
 //
 // Transform `factors`, for a range of which only the gradient is known: the same wire, by `steps` steps of power iteration on the matrix
 // itself, from the same start each time: remembers nothing. Vectors, and matrices that would not become smaller, go as dense f32.
@@ -29,8 +30,8 @@ struct FactorOptions {
   std::size_t steps = 8;  ///< of power iteration
 };
 
-/// The block of deltas^T activations (samples x out, samples x in), with offset 0. Errors: bad_data for values that are not finite, or whose
-/// products are not; over_limit for more than 512 factors; bad_config where the two differ in samples or there are none.
+/// The block of deltas^T activations (samples x out, samples x in), with offset 0. Errors: bad_data for values that are not finite, or
+/// whose products are not; over_limit for more than 512 factors; bad_config where the two differ in samples or there are none.
 Result<GradientBlock> factor_gradient(const MatrixView& activations, const MatrixView& deltas, const FactorOptions& options = {});
 
 /// Errors: bad_config for options.

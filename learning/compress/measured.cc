@@ -22,11 +22,11 @@ constexpr unsigned kBlockBitsMax = 10;
 constexpr std::size_t kLastBlockMin = 16;
 
 /// The optimal levels for the standard normal distribution (Max 1960), those above zero.
-constexpr std::array<std::array<float, 8>, 4> kLevels = {{{0.7978846F},
-                                                          {0.4527800F, 1.5104176F},
-                                                          {0.2450942F, 0.7560053F, 1.3439093F, 2.1519457F},
-                                                          {0.1283950F, 0.3880483F, 0.6567591F, 0.9423405F, 1.2562312F, 1.6180640F,
-                                                           2.0690172F, 2.7326364F}}};
+constexpr std::array<std::array<float, 8>, 4> kLevels = {
+    {{0.7978846F},
+     {0.4527800F, 1.5104176F},
+     {0.2450942F, 0.7560053F, 1.3439093F, 2.1519457F},
+     {0.1283950F, 0.3880483F, 0.6567591F, 0.9423405F, 1.2562312F, 1.6180640F, 2.0690172F, 2.7326364F}}};
 
 struct Layout {
   std::uint64_t key = 0;

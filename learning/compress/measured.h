@@ -5,7 +5,8 @@
 //   code = y by the Lloyd-Max quantizer of the normal distribution with `bits` bits.
 // A is M rows of the Walsh-Hadamard matrix with random signs, so that it is applied in N log N additions and never stored. The reader looks
 // for an x of at most S elements with A x = y by normalised iterative hard thresholding (Blumensath & Davies 2010), 12 steps, in
-// place of the source's expectation-maximisation over all senders. It finds S elements while M >= about 2 S ln(N / S), up to quantization noise.
+// place of the source's expectation-maximisation over all senders. It finds S elements while M >= about 2 S ln(N / S), up to quantization
+// noise.
 //
 // Honest cost: bits * M / N bits an element (0.75 by default, 32 / N for the scale) where `topk | two_level | rice` of the same 3 % takes
 // 0.26 and is exact in its positions; reading takes some hundred operations an element, about a hundred times more than other codecs.

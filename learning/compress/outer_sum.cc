@@ -25,7 +25,8 @@ class OuterSum final : public WholeDecoder {
     const std::size_t rank = get<std::uint32_t>(block.values, 0);
     const std::size_t columns = get<std::uint32_t>(block.values, 4);
     if (rank == 0 || rank > rank_max_) return {Errc::malformed, "factors of rank 0, or above the limit"};
-    if (columns == 0 || block.length == 0 || block.length % columns != 0) return {Errc::malformed, "factors whose columns do not fit their range"};
+    if (columns == 0 || block.length == 0 || block.length % columns != 0)
+      return {Errc::malformed, "factors whose columns do not fit their range"};
     const std::size_t rows = block.length / columns;
     if (block.values.size() != kHeaderBytes + rank * (rows + columns) * sizeof(float)) {
       return {Errc::malformed, "factors whose values do not fit their range"};

@@ -44,18 +44,21 @@ std::vector<Stage> selectors() {
 std::vector<Stage> transforms() {
   const Traits loose = {.keeps_sign = false, .keeps_zero = false};
   return {
-      {.row = {.name = "fo_sgd",
-               .kind = StageKind::transform,
-               .help = "a bit each after a random rotation; form=unbiased (default) needs many workers and no error feedback, form=sign has none",
-               .bits = "1",
-               .source = "FO-SGD, arXiv 2405.11095; form=sign: DRIVE, arXiv 2105.08339",
-               .example = "fo_sgd form=sign",
-               .traits = loose},
+      {.row =
+           {.name = "fo_sgd",
+            .kind = StageKind::transform,
+            .help =
+                "a bit each after a random rotation; form=unbiased (default) needs many workers and no error feedback, form=sign has none",
+            .bits = "1",
+            .source = "FO-SGD, arXiv 2405.11095; form=sign: DRIVE, arXiv 2105.08339",
+            .example = "fo_sgd form=sign",
+            .traits = loose},
        .make_transform = make_fo_sgd,
        .decoder = &hadamard_decoder()},
       {.row = {.name = "count_sketch",
                .kind = StageKind::transform,
-               .help = "hashed sums that add up cell by cell, of what is not zero; form=exact (default) gives back every integer, form=float estimates",
+               .help = "hashed sums that add up cell by cell, of what is not zero; form=exact (default) gives back every integer, "
+                       "form=float estimates",
                .bits = "42 a non-zero value at width=32, 21 at 16, and its unit's index",
                .source = "S2 Reducer, arXiv 2110.02140",
                .example = "count_sketch",

@@ -17,8 +17,8 @@ class Sensing {
   Sensing(std::uint64_t key, std::size_t length, std::size_t measurements);
   /// y = A x.
   void measure(std::span<const float> x, std::span<float> y);
-  /// An x with at most `sparsity` elements and A x about y: hard thresholding, a fixed number of steps. No |x_i| exceeds sqrt(measurements),
-  /// as is true of every x of that norm; y may be anything finite that is not huge.
+  /// An x with at most `sparsity` elements and A x about y: hard thresholding, a fixed number of steps. No |x_i| exceeds
+  /// sqrt(measurements), as is true of every x of that norm; y may be anything finite that is not huge.
   void recover(std::span<const float> y, std::size_t sparsity, std::span<float> x);
 
  private:

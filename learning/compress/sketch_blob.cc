@@ -29,7 +29,8 @@ GradientBlock encode_units(const Sketch& sketch) {
 }
 
 Status decode_units(const GradientBlock& units, std::vector<std::uint32_t>& out) {
-  if (units.index_codec != IndexCodec::rice && units.rice_bits != 0) return {Errc::malformed, "sketch with a Rice parameter it has no use for"};
+  if (units.index_codec != IndexCodec::rice && units.rice_bits != 0)
+    return {Errc::malformed, "sketch with a Rice parameter it has no use for"};
   if (units.index_codec == IndexCodec::rice) return rice_coder().decode(units, out);
   if (units.index_codec == IndexCodec::bitmap) return bitmap_coder().decode(units, out);
   if (units.index_codec != IndexCodec::none || units.count != units.length || !units.indices.empty()) {

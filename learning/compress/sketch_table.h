@@ -34,8 +34,9 @@ inline Place place_in_one(std::uint64_t key, std::uint32_t index, std::uint32_t 
 void add_to_cells(std::span<const std::uint32_t> members, std::span<const std::uint32_t> values, std::uint64_t key,
                   std::span<std::uint32_t> cells);
 
-/// Takes a cell with but one unknown member, solves it, subtracts it, until none is left (as in an invertible Bloom lookup table). True where
-/// all are known and, modulo 2^`bits`, every cell came to 0. Succeeds for 1.3 cells a member and more with few exceptions, never below 1.2.
+/// Takes a cell with but one unknown member, solves it, subtracts it, until none is left (as in an invertible Bloom lookup table). True
+/// where all are known and, modulo 2^`bits`, every cell came to 0. Succeeds for 1.3 cells a member and more with few exceptions, never
+/// below 1.2.
 bool peel(std::span<const std::uint32_t> members, std::span<const std::uint32_t> cells, std::uint64_t key, unsigned bits,
           std::vector<std::uint32_t>& values);
 

@@ -19,7 +19,8 @@ std::vector<float> sparse_vector(std::size_t count, std::uint64_t seed, std::siz
   Random random(seed);
   std::vector<float> out(length, 0.0F);
   for (std::size_t i = 0; i < count; ++i) {
-    out[random.below(length)] = kStep * static_cast<float>(static_cast<std::int64_t>(1 + random.below(5000)) * (random.below(2) == 0 ? 1 : -1));
+    out[random.below(length)] =
+        kStep * static_cast<float>(static_cast<std::int64_t>(1 + random.below(5000)) * (random.below(2) == 0 ? 1 : -1));
   }
   return out;
 }
@@ -109,7 +110,8 @@ TEST(CountSketch, OrderOfMergingDoesNotMatter) {
 TEST(CountSketch, FallsBackToIntegersWhereThePeelStalls) {
   const auto values = sparse_vector(5000, 3);
   const auto members = static_cast<std::size_t>(std::count_if(values.begin(), values.end(), [](float value) { return value != 0; }));
-  for (const double cells : {0.05, 1.1 * static_cast<double>(members) / kLength}) {  // fewer cells than members; below the threshold of 1.22
+  for (const double cells :
+       {0.05, 1.1 * static_cast<double>(members) / kLength}) {  // fewer cells than members; below the threshold of 1.22
     const auto block = sketch(values, 1, "exponent=-12 cells=" + std::to_string(cells));
     EXPECT_EQ(form_of(block), SketchForm::integers);
     EXPECT_EQ(decoded(block, kLength), values);
@@ -119,8 +121,9 @@ TEST(CountSketch, FallsBackToIntegersWhereThePeelStalls) {
 TEST(CountSketch, RefusesToMergeWhatDiffers) {
   const auto values = sparse_vector(100, 3);
   const GradientBlock base = sketch(values, 1);
-  for (const GradientBlock& other : {sketch(values, 2), sketch(values, 1, "cells=0.2 exponent=-11"), sketch(values, 1, "cells=0.1 exponent=-12"),
-                                     sketch(values, 1, "cells=0.2 exponent=-12 width=16"), sketch(values, 1, "cells=0.2 form=float")}) {
+  for (const GradientBlock& other :
+       {sketch(values, 2), sketch(values, 1, "cells=0.2 exponent=-11"), sketch(values, 1, "cells=0.1 exponent=-12"),
+        sketch(values, 1, "cells=0.2 exponent=-12 width=16"), sketch(values, 1, "cells=0.2 form=float")}) {
     GradientBlock into = base;
     const Status merged = merge(into, other);
     ASSERT_FALSE(merged.ok());
@@ -171,7 +174,8 @@ TEST(CountSketch, UnitsOfAMatrixAreItsRows) {
 }
 
 TEST(CountSketch, HostileBlobsAreHarmless) {
-  for (const char* options : {"cells=0.2 exponent=-12", "cells=0.2 exponent=-12 width=16", "cells=0.01 exponent=-12", "form=float", "unit=7"}) {
+  for (const char* options :
+       {"cells=0.2 exponent=-12", "cells=0.2 exponent=-12 width=16", "cells=0.01 exponent=-12", "form=float", "unit=7"}) {
     SCOPED_TRACE(options);
     const auto values = sparse_vector(40, 5, 1000);
     expect_hostile_values_harmless(sketch(values, 1, options), values.size());

@@ -105,7 +105,8 @@ TEST(FoSgd, RefusesMagnitudesOutOfRangeAndOtherSizes) {
 }
 
 TEST(FoSgd, RefusesOptions) {
-  for (const char* spec : {"fo_sgd block=100", "fo_sgd block=32", "fo_sgd block=131072", "fo_sgd clip=-1", "fo_sgd form=other", "fo_sgd x=1"}) {
+  for (const char* spec :
+       {"fo_sgd block=100", "fo_sgd block=32", "fo_sgd block=131072", "fo_sgd clip=-1", "fo_sgd form=other", "fo_sgd x=1"}) {
     const auto made = try_compressor(spec);
     ASSERT_FALSE(made.ok()) << spec;
     EXPECT_EQ(made.error().code, Errc::bad_config);
