@@ -111,6 +111,18 @@ struct Kernels {
   void (*rice_encode)(const std::uint32_t* indices, std::size_t count, unsigned parameter, std::byte* out);
   /// The bits read (beyond the bytes, zeros are read), or kRiceBeyond.
   std::uint64_t (*rice_decode)(const RiceBlock& block, std::uint32_t* indices);
+  /// out = +-scale * value, the signs from `key`. `out` may be `values`.
+  void (*flip_signs)(const float* values, std::size_t count, std::uint64_t key, float scale, float* out);
+  /// The Walsh-Hadamard transform, in place, without its factor 1 / sqrt(count). `count`: a power of two, at least 8.
+  void (*hadamard)(float* values, std::size_t count);
+  /// A bit for each: value + dither * u >= 0, u uniform in [-1, 1) from a hash of `key` and the position. `count`: a multiple of 8.
+  void (*pack_signs)(const float* values, std::size_t count, float dither, std::uint64_t key, std::byte* out);
+  void (*unpack_signs)(const std::byte* bits, std::size_t count, float* out);  ///< +-1
+
+  float (*dot)(const float* a, const float* b, std::size_t count);
+  /// target[i][j] += weight * sum over k < rank of left[k][i] * right[k][j], in the order of k; floats of rank x rows and rank x columns.
+  void (*add_outer)(const std::byte* left, std::size_t rows, const std::byte* right, std::size_t columns, std::size_t rank, float weight,
+                    float* target);
 };
 
 /// The fastest that this processor runs.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A range's compressor composed by its spec: a selector, a value codec, an index codec; or a transform.
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -86,7 +87,12 @@ class Whole final : public Compressor {
   GradientBlock compress(std::span<const float> values, std::uint64_t step) override {
     HG_CHECK(kernels().finite(values.data(), values.size()), "values to be compressed must be finite");
     GradientBlock block;
-    block.length = block.count = values.size();
+    block.length = values.size();
+    if (std::none_of(values.begin(), values.end(), [](float value) { return value != 0; })) {
+      block.index_codec = values.empty() ? IndexCodec::none : IndexCodec::raw;  // no entries, no bytes
+      return block;
+    }
+    block.count = values.size();
     transform_->encode(values, step, block);
     return block;
   }

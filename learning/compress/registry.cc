@@ -8,6 +8,7 @@
 #include "learning/compress/bitmap.h"
 #include "learning/compress/curve.h"
 #include "learning/compress/clt_k.h"
+#include "learning/compress/count_sketch.h"
 #include "learning/compress/dense.h"
 #include "learning/compress/f16.h"
 #include "learning/compress/bloom.h"
@@ -19,6 +20,11 @@
 #include "learning/compress/mxnet_two_bit.h"
 #include "learning/compress/natural.h"
 #include "learning/compress/qsgd.h"
+#include "learning/compress/factors.h"
+#include "learning/compress/fo_sgd.h"
+#include "learning/compress/low_rank.h"
+#include "learning/compress/measured.h"
+#include "learning/compress/outer_sum.h"
 #include "learning/compress/raw.h"
 #include "learning/compress/rice.h"
 #include "learning/compress/sign.h"
@@ -160,7 +166,59 @@ std::vector<Stage> selectors() {
   };
 }
 
-std::vector<Stage> transforms() { return {}; }
+std::vector<Stage> transforms() {
+  const Traits loose = {.keeps_sign = false, .keeps_zero = false};
+  return {
+      {.row =
+           {.name = "fo_sgd",
+            .kind = StageKind::transform,
+            .help =
+                "a bit each after a random rotation; form=unbiased (default) needs many workers and no error feedback, form=sign has none",
+            .bits = "1",
+            .source = "FO-SGD, arXiv 2405.11095; form=sign: DRIVE, arXiv 2105.08339",
+            .example = "fo_sgd form=sign",
+            .traits = loose},
+       .make_transform = make_fo_sgd,
+       .decoder = &hadamard_decoder()},
+      {.row = {.name = "count_sketch",
+               .kind = StageKind::transform,
+               .help = "hashed sums that add up cell by cell, of what is not zero; form=exact (default) gives back every integer, "
+                       "form=float estimates",
+               .bits = "42 a non-zero value at width=32, 21 at 16, and its unit's index",
+               .source = "S2 Reducer, arXiv 2110.02140",
+               .example = "count_sketch",
+               .traits = loose},
+       .make_transform = make_count_sketch,
+       .decoder = &count_sketch_decoder()},
+      {.row = {.name = "measured",
+               .kind = StageKind::transform,
+               .help = "compressed sensing of each block's largest, bits=1 to 4 a measurement; slow to read",
+               .bits = "0.81",
+               .source = "FedQCS, arXiv 2111.15071",
+               .example = "measured",
+               .traits = loose},
+       .make_transform = make_measured,
+       .decoder = &measured_decoder()},
+      {.row = {.name = "low_rank",
+               .kind = StageKind::transform,
+               .help = "a matrix as rank=1 to 64 (default 4) outer products, by one warm power step",
+               .bits = "32 rank (1 / rows + 1 / columns)",
+               .source = "PowerSGD, arXiv 1905.13727",
+               .example = "low_rank rank=4",
+               .traits = {.remembers = true, .keeps_sign = false, .keeps_zero = false}},
+       .make_transform = make_low_rank,
+       .decoder = &low_rank_decoder()},
+      {.row = {.name = "factors",
+               .kind = StageKind::transform,
+               .help = "outer products of activations and deltas, exactly; as a stage: rank=1 to 64 (default 4) by some power steps",
+               .bits = "32 rank (1 / rows + 1 / columns)",
+               .source = "dAD, arXiv 2102.09631",
+               .example = "factors rank=4",
+               .traits = loose},
+       .make_transform = make_factors,
+       .decoder = &factors_decoder()},
+  };
+}
 
 std::vector<Stage> value_codecs() {
   return {

@@ -91,6 +91,10 @@ TEST_P(CompressorContract, T01_SentPlusResidualIsWhatWasThere) {
     SCOPED_TRACE(name);
     auto feedback = ErrorFeedback::make(GetParam(), {{0, values.size(), false}}, values.size());
     ASSERT_TRUE(feedback.ok());
+    if (!make(values.size())->keeps_range() && std::any_of(values.begin(), values.end(), [](float v) { return std::abs(v) >= 1e30F; })) {
+      EXPECT_FALSE(feedback->compress(values, 0).ok());  // what is decoded, or left of it, might not be finite
+      continue;
+    }
     std::vector<float> before(values.size(), 0.0F);
     for (std::uint64_t step = 0; step < 3; ++step) {
       const std::vector<float> delta = step == 0 ? values : normal_vector(values.size(), 40 + step);
