@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/options/validate.h"
 
+#include "base/spec.h"
 #include "learning/compress/boundary.h"
 #include "learning/compress/error_feedback.h"
+#include "learning/compress/risk.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/model.h"
 #include "learning/params/optimizer.h"
@@ -28,6 +30,29 @@ bool fill_shape(Resolved& resolved) {
   return true;
 }
 
+bool optimizer_has_momentum(const std::string& spec) {
+  const auto stages = parse_spec(spec);
+  if (!stages.ok()) return false;
+  const auto momentum = stages->front().number("momentum", 0.0, 0.0, 1.0);
+  return momentum.ok() && *momentum > 0;
+}
+
+/// Combinations that are known not to train.
+void warn_of_compression(Resolved& resolved) {
+  const Job& job = resolved.settings.job;
+  auto& warnings = resolved.warnings;
+  if (const std::string risk = compress::risk_of(job.compress); !risk.empty()) {
+    warnings.push_back("bytes.compress = " + job.compress + ": " + risk);
+  }
+  if (const std::string risk = compress::downlink_risk_of(job.downlink); !risk.empty()) {
+    warnings.push_back("bytes.downlink = " + job.downlink + ": " + risk);
+  }
+  if (compress::has_momentum(job.compress) && optimizer_has_momentum(job.optimizer)) {
+    warnings.push_back("train.optimizer = " + job.optimizer + " and bytes.compress = " + job.compress +
+                       " both have momentum: it acts twice; take it from one of them");
+  }
+}
+
 void warn_of_contradictions(Resolved& resolved) {
   const Job& job = resolved.settings.job;
   auto& warnings = resolved.warnings;
@@ -51,6 +76,7 @@ void warn_of_contradictions(Resolved& resolved) {
   if (job.evaluate_every > 0 && job.evaluate_every < round) {
     warnings.push_back("train.evaluate_every = " + std::to_string(job.evaluate_every) + " evaluates after each step");
   }
+  warn_of_compression(resolved);
   const auto lossless = compress::is_lossless(job.compress);
   if (lossless.ok() && !*lossless && !job.flush_residual) {
     warnings.push_back("bytes.flush_residual = false: what error feedback still holds at the end is lost");

@@ -61,6 +61,17 @@ TEST(Validate, AModelWithoutACutNeedsNoFcWorkers) {
   EXPECT_TRUE(completed(model + "[cluster]\nfc_workers = 0\n").problems.empty());
 }
 
+TEST(C24_Validate, CompressionThatIsKnownToCollapseIsAWarning) {
+  const auto warnings = [](const std::string& lines) { return completed(lines).warnings; };
+  EXPECT_EQ(warnings("[bytes]\ncompress = \"none | topk ratio=0.01\"\n").size(), 1U);
+  EXPECT_EQ(warnings("[bytes]\ndownlink = \"none | topk ratio=0.01\"\n").size(), 1U);
+  EXPECT_EQ(warnings("[bytes]\ncompress = \"none | dense | bf16\"\n").size(), 0U);
+  const std::string dgc = "[bytes]\ncompress = \"dgc_momentum | topk ratio=0.01\"\n";
+  EXPECT_EQ(warnings(dgc + "[train]\noptimizer = \"sgd\"\n").size(), 0U);
+  ASSERT_EQ(warnings(dgc + "[train]\noptimizer = \"sgd momentum=0.9\"\n").size(), 1U);
+  EXPECT_NE(warnings(dgc + "[train]\noptimizer = \"sgd momentum=0.9\"\n")[0].find("twice"), std::string::npos);
+}
+
 TEST(Validate, WhatIsHardlyMeantIsAWarning) {
   EXPECT_EQ(completed("[train]\nstaleness = 0\n").warnings.size(), 1U);
   EXPECT_EQ(completed("[train]\nstaleness = 0\noutstanding = 1\n").warnings.size(), 0U);
