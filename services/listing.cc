@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "learning/compress/boundary.h"
 #include "learning/compress/compressor.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/model.h"
@@ -37,6 +38,7 @@ ExitCode run_compressors(Invocation&) {
     std::cout << padded(row.name, 12) << padded(compress::name_of(row.kind), 13) << row.help << "; " << row.bits << " (" << row.source
               << ")\n";
   }
+  for (const auto& row : compress::boundary_rows()) std::cout << padded(row.name, 17) << padded("boundary", 13) << row.help << '\n';
   return ExitCode::ok;
 }
 

@@ -19,6 +19,7 @@ struct Case {
   double learning_rate;  ///< calm enough that training does not amplify the last bit of its sums: at 0.05 it does, within 20 steps
   double weight_decay;
   bool uneven = false;  ///< links of uneven speed
+  const char* server = "add";
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
@@ -28,6 +29,7 @@ Job job_of(const Case& c) {
   job.conv_workers = c.conv;
   job.fc_workers = c.fc;
   job.optimizer = c.optimizer;
+  job.server = c.server;
   job.schedule = "constant";
   job.learning_rate = c.learning_rate;
   job.weight_decay = c.weight_decay;
@@ -97,7 +99,12 @@ INSTANTIATE_TEST_SUITE_P(Models, Equality,
                                          Case{"lenet5_two_fc", "lenet5", 2, 2, "sgd", 0.005, 0},
                                          Case{"lenet5_uneven_links", "lenet5", 2, 1, "sgd", 0.005, 0, true},
                                          Case{"lenet5_uneven_links_three_workers", "lenet5", 3, 1, "sgd", 0.005, 0, true},
-                                         Case{"lenet5_whole", "lenet5", 2, 0, "sgd momentum=0.9", 0.01, 1e-4}),
+                                         Case{"lenet5_whole", "lenet5", 2, 0, "sgd momentum=0.9", 0.01, 1e-4},
+                                         Case{"comp_ams", "lenet5", 2, 1, "sgd", 2e-5, 1e-4, false, "amsgrad"},
+                                         Case{"comp_ams_whole", "lenet5", 2, 0, "sgd", 2e-5, 0, false, "amsgrad"},
+                                         Case{"comp_ams_two_fc", "lenet5", 4, 2, "sgd", 2e-5, 0, false, "amsgrad"},
+                                         Case{"server_momentum", "lenet5", 2, 1, "sgd", 0.01, 1e-4, false, "sgd momentum=0.9"},
+                                         Case{"one_bit_adam", "lenet5", 2, 0, "sgd", 1e-5, 0, false, "one_bit_adam warmup=20 eps=0.0001"}),
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
