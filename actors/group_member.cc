@@ -35,7 +35,8 @@ void GroupMember::request(Context& context) {
 
 bool GroupMember::admits(std::uint64_t unit) const { return ready_ && unit <= admitted_ && unsettled_.size() < kPushWindow; }
 
-bool GroupMember::push(Context& context, std::uint64_t base_version, std::uint32_t samples, bool flush, bool flush_residual) {
+bool GroupMember::push(Context& context, std::uint64_t base_version, std::uint32_t samples, double progress, bool flush,
+                       bool flush_residual) {
   auto blocks = replica_.push(clock_, flush, flush_residual);
   if (!blocks.ok()) {
     context.count("steps_nonfinite", 1);
@@ -49,6 +50,8 @@ bool GroupMember::push(Context& context, std::uint64_t base_version, std::uint32
   message.clock = clock_++;
   message.base_version = base_version;
   message.samples = samples;
+  message.progress = progress;
+  message.momentum = frozen_;
   message.flush = flush;
   message.blocks = std::move(*blocks);
   flush_made_ = flush_made_ || flush;
@@ -90,6 +93,10 @@ bool GroupMember::on(Context& context, const ParameterUpdate& message) {
     context.count(status.error().code == Errc::too_stale ? "updates_with_gap" : "updates_invalid", 1);
     request(context);
     return false;
+  }
+  if (message.frozen && !frozen_) {
+    frozen_ = true;
+    replica_.end_warmup();
   }
   if (!message.deltas.empty()) exact_ = message.absolute;
   took(context, message.applied_clock, message.admitted_clock);

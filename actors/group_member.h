@@ -31,10 +31,12 @@ class GroupMember {
   [[nodiscard]] std::uint64_t clock() const { return clock_; }  ///< of the next push
   [[nodiscard]] params::Replica& replica() { return replica_; }
   [[nodiscard]] const params::Replica& replica() const { return replica_; }
+  [[nodiscard]] bool frozen() const { return frozen_; }  ///< pushes are momentum from here on
   [[nodiscard]] std::size_t unsettled() const { return unsettled_.size(); }
 
   /// Makes and sends the next push. False where the local steps were not finite: they are dropped and counted, no push is made.
-  bool push(Context& context, std::uint64_t base_version, std::uint32_t samples, bool flush, bool flush_residual);
+  /// `progress`: of its newest batch.
+  bool push(Context& context, std::uint64_t base_version, std::uint32_t samples, double progress, bool flush, bool flush_residual);
   /// The clock that this verdict settled, if it was open.
   std::optional<std::uint64_t> on(Context& context, const PushVerdict& message);
   /// True where it was taken.
@@ -66,6 +68,7 @@ class GroupMember {
   std::deque<Open> unsettled_;
   std::uint64_t admitted_ = 0;
   bool ready_ = false;  ///< an update has come since start() or await_update()
+  bool frozen_ = false;
   bool flush_made_ = false;
   bool exact_ = false;  ///< the newest values came whole, not as deltas
   Instant last_word_{};

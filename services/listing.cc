@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include "learning/compress/boundary.h"
 #include "learning/compress/compressor.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/model.h"
@@ -52,6 +53,7 @@ ExitCode run_compressors(Invocation&) {
       std::cout << padded(row.name, name + 2) << padded(row.help, help + 2) << padded(row.bits, bits + 2) << row.source << '\n';
     }
   }
+  for (const auto& row : compress::boundary_rows()) std::cout << padded(row.name, 17) << padded("boundary", 13) << row.help << '\n';
   return ExitCode::ok;
 }
 

@@ -75,7 +75,7 @@ void GroupServer::on(Context& context, ActorId from, GradientPush&& message) {
     const std::size_t sharing = message.flush ? peers_.size() : clocks_.sharing(from);
     const std::uint64_t pace = clocks_.pace(from);
     oldest_unpublished_ = store_.version() == store_.published_version() ? pace : std::min(oldest_unpublished_, pace);
-    store_.apply(message.blocks, 1.0F / static_cast<float>(sharing));
+    store_.apply(message.blocks, 1.0F / static_cast<float>(sharing), message.progress);
     peer.own_versions.push_back(store_.version());
     if (peer.own_versions.size() > kVerdictsKept) peer.own_versions.pop_front();
     if (!message.flush) {
@@ -158,6 +158,7 @@ bool GroupServer::send_update(Context& context, ActorId to, Peer& peer) {
   update.group = group_;
   update.applied_clock = clocks_.pushed(to);
   update.admitted_clock = admitted(to);
+  update.frozen = store_.wants_momentum();
   update.from = peer.sent_version;
   if (peer.sent_version > store_.published_version()) return true;  // nonsense from the peer; its next push says more
   if (peer.values_wanted || (store_.lossless() && peer.sent_version != store_.published_version())) {

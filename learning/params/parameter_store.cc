@@ -5,15 +5,18 @@
 
 namespace hourglass::params {
 
-ParameterStore::ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink)
-    : exact_(std::move(initial)), downlink_(std::move(downlink)) {
+ParameterStore::ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink, std::unique_ptr<ServerRule> rule)
+    : rule_(std::move(rule)), exact_(std::move(initial)), downlink_(std::move(downlink)) {
+  if (rule_) delta_.resize(exact_.size());
   if (!lossless()) {
     published_ = exact_;
     pending_.assign(exact_.size(), 0.0F);
   }
 }
 
-void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weight) {
+void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weight, double progress) {
+  ++version_;
+  if (rule_) return rule_->take(blocks, weight, progress);
   for (const GradientBlock& block : blocks) {
     Status status = compress::accumulate(block, exact_, weight);
     HG_CHECK(status.ok(), "a push is validated before it is applied");
@@ -22,11 +25,18 @@ void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weigh
       HG_CHECK(status.ok(), "a push is validated before it is applied");
     }
   }
-  ++version_;
+}
+
+void ParameterStore::step() {
+  if (!rule_ || !rule_->step(exact_, delta_)) return;
+  for (std::size_t i = 0; i < delta_.size(); ++i) exact_[i] += delta_[i];
+  if (lossless()) return;
+  for (std::size_t i = 0; i < delta_.size(); ++i) pending_[i] += delta_[i];
 }
 
 void ParameterStore::publish() {
   if (published_version_ == version_) return;
+  step();
   const std::uint64_t from = published_version_;
   published_version_ = version_;
   if (lossless()) return;
@@ -44,6 +54,7 @@ void ParameterStore::publish() {
 }
 
 void ParameterStore::publish_exact() {
+  step();
   published_version_ = version_;
   if (lossless()) return;
   (void)downlink_.flush();  // contained in the values themselves
@@ -54,6 +65,7 @@ void ParameterStore::publish_exact() {
 
 void ParameterStore::replace(std::vector<float> values, std::uint64_t version) {
   HG_CHECK(values.size() == exact_.size(), "a group keeps its size");
+  step();  // what was taken belongs to the values that go
   exact_ = std::move(values);
   version_ = version;
   publish_exact();

@@ -11,6 +11,13 @@ Replica::Replica(std::vector<float> initial, compress::ErrorFeedback memory)
       working_(std::make_shared<std::vector<float>>(published_)),
       memory_(std::move(memory)) {}
 
+Replica Replica::of_gradients(std::vector<float> initial, compress::ErrorFeedback memory, std::optional<compress::ErrorFeedback> warmup) {
+  Replica made(std::move(initial), std::move(memory));
+  made.warmup_ = std::move(warmup);
+  made.gradients_ = true;
+  return made;
+}
+
 std::vector<float>& Replica::writable() {
   if (working_.use_count() > 1) working_ = std::make_shared<std::vector<float>>(*working_);
   return *working_;
@@ -18,18 +25,17 @@ std::vector<float>& Replica::writable() {
 
 void Replica::step(std::span<const float> delta) {
   HG_CHECK(delta.size() == size(), "a step covers the group");
-  std::vector<float>& working = writable();
-  for (std::size_t i = 0; i < delta.size(); ++i) {
-    local_[i] += delta[i];
-    working[i] += delta[i];
-  }
   local_used_ = true;
+  for (std::size_t i = 0; i < delta.size(); ++i) local_[i] += delta[i];
+  if (gradients_) return;
+  std::vector<float>& working = writable();
+  for (std::size_t i = 0; i < delta.size(); ++i) working[i] += delta[i];
 }
 
 Result<std::vector<GradientBlock>> Replica::push(std::uint64_t clock, bool flush, bool flush_residual) {
   std::vector<GradientBlock> blocks;
   if (local_used_) {
-    auto compressed = memory_.compress(local_, clock);
+    auto compressed = memory().compress(local_, clock);
     std::fill(local_.begin(), local_.end(), 0.0F);
     local_used_ = false;
     if (!compressed.ok()) {
@@ -42,7 +48,7 @@ Result<std::vector<GradientBlock>> Replica::push(std::uint64_t clock, bool flush
     for (GradientBlock& block : memory_.flush()) blocks.push_back(std::move(block));
   }
   pending_.push_back({clock, false, blocks});
-  if (!memory_.lossless() || flush) rebuild();  // the part that was held back leaves the working copy
+  if (!gradients_ && (!memory_.lossless() || flush)) rebuild();  // the part that was held back leaves the working copy
   return blocks;
 }
 
@@ -53,7 +59,7 @@ void Replica::settle(std::uint64_t clock, Verdict verdict) {
     found->settled = true;
     return;
   }
-  const Status status = memory_.restore(found->blocks);
+  const Status status = memory().restore(found->blocks);
   HG_CHECK(status.ok(), "our own blocks fit our own residual");
   pending_.erase(found);
   rebuild();
@@ -71,6 +77,7 @@ void Replica::drop_contained(std::uint64_t applied_clock) {
 void Replica::rebuild() {
   std::vector<float>& working = writable();
   std::copy(published_.begin(), published_.end(), working.begin());
+  if (gradients_) return;
   for (const Pending& push : pending_) {
     for (const GradientBlock& block : push.blocks) {
       const Status status = compress::accumulate(block, working);

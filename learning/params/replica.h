@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,7 +21,10 @@ namespace hourglass::params {
 /// holds back is in none of them: it reaches the model when it is sent.
 class Replica {
  public:
+  /// Steps are weight deltas.
   Replica(std::vector<float> initial, compress::ErrorFeedback memory);
+  /// Steps are gradients for a server rule: working is what is published, and no more. `warmup`: what compresses until end_warmup().
+  static Replica of_gradients(std::vector<float> initial, compress::ErrorFeedback memory, std::optional<compress::ErrorFeedback> warmup);
 
   [[nodiscard]] std::uint64_t version() const { return version_; }
   [[nodiscard]] std::size_t size() const { return published_.size(); }
@@ -33,6 +37,7 @@ class Replica {
   /// Turns the local steps since the last push into blocks and opens the next one. `flush`: everything, residual included, uncompressed.
   /// Errors: bad_data for non-finite steps: they are dropped, and working returns to what it was before them.
   Result<std::vector<GradientBlock>> push(std::uint64_t clock, bool flush, bool flush_residual);
+  void end_warmup() { warmup_.reset(); }
   /// Settles a push. What was rejected returns to the residual.
   void settle(std::uint64_t clock, Verdict verdict);
 
@@ -54,12 +59,15 @@ class Replica {
   void drop_contained(std::uint64_t applied_clock);
   void rebuild();
   std::vector<float>& writable();
+  compress::ErrorFeedback& memory() { return warmup_ ? *warmup_ : memory_; }
 
   std::vector<float> published_;
   std::vector<float> local_;  ///< sum of steps since the last push
   bool local_used_ = false;
   std::shared_ptr<std::vector<float>> working_;
   compress::ErrorFeedback memory_;
+  std::optional<compress::ErrorFeedback> warmup_;
+  bool gradients_ = false;
   std::deque<Pending> pending_;
   std::uint64_t version_ = 0;
 };

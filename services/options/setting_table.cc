@@ -48,6 +48,8 @@ std::vector<Setting> make_table() {
       whole("train.fc_batch_samples", "--fc-batch-samples", 1, 1 << 20, "most samples of one FC step", HG_MEMBER(job.fc_batch_samples)),
       real("train.learning_rate", "--learning-rate", 0, 1000, "base learning rate", HG_MEMBER(job.learning_rate)),
       spec("train.optimizer", "--optimizer", "an optimizer spec", "as \"sgd momentum=0.9 nesterov=1\"", HG_MEMBER(job.optimizer)),
+      spec("train.server", "--server", "\"add\" or an optimizer spec",
+           "what the aggregator makes of pushes; an optimizer takes gradients, as amsgrad", HG_MEMBER(job.server)),
       spec("train.schedule", "--schedule", "a schedule spec", "as \"cosine warmup=0.05\"", HG_MEMBER(job.schedule)),
       real("train.weight_decay", "--weight-decay", 0, 10, "added to the gradient, times the parameters", HG_MEMBER(job.weight_decay)),
 
@@ -58,7 +60,10 @@ std::vector<Setting> make_table() {
             "pushes between two publications of a compressed downlink; round: one of each active worker (fewest bytes; wants --staleness 0 "
             "or 1)",
             HG_MEMBER(job.publish_every), Word{"round", 0}),
-      choice("bytes.boundary", "--boundary", {"f32", "bf16", "u8"}, "coding of activations and their gradients", HG_MEMBER(job.boundary)),
+      spec("bytes.boundary", "--boundary", "a boundary spec, " + specs,
+           "activations and their gradients at the cut, as f32, bf16, u8, \"zeros | u6\"", HG_MEMBER(job.boundary)),
+      spec("bytes.boundary_gradients", "--boundary-gradients", "a boundary spec or \"same\"",
+           "the gradients alone, as u4, \"sampled ratio=0.1 | u8\"", HG_MEMBER(job.boundary_gradients)),
       yes_no("bytes.flush_residual", "--flush-residual", "at the end, push what error feedback still holds", HG_MEMBER(job.flush_residual)),
       whole("bytes.credit", "--credit", 1 << 20, std::int64_t{1} << 40, "most bytes queued towards one peer", HG_MEMBER(job.credit_bytes)),
 

@@ -7,14 +7,15 @@
 #include "learning/compress/risk.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/model.h"
-#include "learning/params/optimizer.h"
+#include "learning/params/server_rule.h"
 #include "services/hosting/cpu_quota.h"
 
 namespace hourglass {
 namespace {
 
+/// `result`: a Result or a Status.
 template <class T>
-bool accept(Resolved& resolved, std::string_view key, const Result<T>& result) {
+bool accept(Resolved& resolved, std::string_view key, const T& result) {
   if (!result.ok()) resolved.reject(key, result.error().text);
   return result.ok();
 }
@@ -67,6 +68,15 @@ void warn_of_contradictions(Resolved& resolved) {
   if (job.fc_workers == 0 && job.boundary != "f32") {
     warnings.push_back("bytes.boundary = " + job.boundary + " has no effect: without FC workers no activations travel");
   }
+  if (job.fc_workers == 0 && job.boundary_gradients != "same") {
+    warnings.push_back("bytes.boundary_gradients = " + job.boundary_gradients +
+                       " has no effect: without FC workers no gradients of activations travel");
+  }
+  const auto activations = compress::boundary_spec(job.boundary);
+  if (job.fc_workers > 0 && activations.ok() && activations->keep == compress::BoundaryKeep::topk) {
+    warnings.push_back("bytes.boundary = " + job.boundary +
+                       " changes what the FC part sees, in evaluations too; for activations there is \"zeros | u8\"");
+  }
   if (job.learning_rate == 0) warnings.push_back("train.learning_rate = 0: nothing will be learned");
   const std::uint64_t round = std::uint64_t{job.batch} * job.conv_workers;
   if (job.samples > 0 && job.samples < round) {
@@ -78,7 +88,7 @@ void warn_of_contradictions(Resolved& resolved) {
   }
   warn_of_compression(resolved);
   const auto lossless = compress::is_lossless(job.compress);
-  if (lossless.ok() && !*lossless && !job.flush_residual) {
+  if (lossless.ok() && !*lossless && !job.flush_residual && params::adds(job)) {
     warnings.push_back("bytes.flush_residual = false: what error feedback still holds at the end is lost");
   }
 }
@@ -91,10 +101,13 @@ void complete(Resolved& resolved) {
   job.threads = settings.threads == 0 ? usable_processors() : settings.threads;
   const bool shaped = fill_shape(resolved);
   bool fits = accept(resolved, "train.optimizer", params::make_optimizer(job.optimizer, job.weight_decay, 1));
+  fits = fits && accept(resolved, "train.server", params::check_server_rule(job));
   fits = accept(resolved, "train.schedule", params::make_schedule(job.schedule)) && fits;
   fits = accept(resolved, "bytes.compress", compress::ErrorFeedback::make(job.compress, {}, 0)) && fits;
   fits = accept(resolved, "bytes.downlink", compress::ErrorFeedback::make(job.downlink, {}, 0)) && fits;
-  fits = accept(resolved, "bytes.boundary", compress::boundary_codec(job.boundary)) && fits;
+  fits = accept(resolved, "bytes.boundary", compress::boundary_spec(job.boundary)) && fits;
+  if (job.boundary_gradients != "same")
+    fits = accept(resolved, "bytes.boundary_gradients", compress::boundary_spec(job.boundary_gradients)) && fits;
   if (shaped) {
     const auto model = nn::parse_model(job.model, {job.channels, job.height, job.width}, job.classes, job.fc_workers > 0);
     if (accept(resolved, "model.name", model) && job.fc_workers > 0 && model->fc.empty()) {

@@ -123,11 +123,18 @@ bool apply_gradient_block(std::span<const std::byte> input) {
 void decode_boundary_tensor(std::span<const std::byte> input) {
   Source source(input);
   BoundaryTensor tensor;
-  tensor.codec = static_cast<BoundaryCodec>(source.take<std::uint8_t>() & 3U);
+  const auto kind = source.take<std::uint8_t>();
+  tensor.codec = static_cast<BoundaryCodec>(kind & 7U);
+  tensor.kept = static_cast<BoundaryPlaces>(kind >> 3U & 3U);
   tensor.rows = source.take<std::uint8_t>();
   tensor.columns = source.take<std::uint8_t>();
   const std::size_t receiver = source.take<std::uint16_t>();
   tensor.scales = source.take_bytes(source.take<std::uint16_t>());
+  tensor.count = static_cast<std::uint32_t>(tensor.rows) * tensor.columns;
+  if (tensor.kept != BoundaryPlaces::all) {
+    tensor.count = source.take<std::uint16_t>();
+    tensor.places = source.take_bytes(source.take<std::uint16_t>());
+  }
   tensor.values = source.take_rest();
   std::vector<float> out(receiver, kBefore);
   const bool decoded = compress::decode_boundary(tensor, out).ok();

@@ -47,6 +47,27 @@ TEST(Validate, EverySpecIsCheckedByItsRegistryWithItsPlace) {
   EXPECT_NE(text.find("lenet5"), std::string::npos) << text;
 }
 
+TEST(Validate, BoundarySpecsOfBothDirections) {
+  EXPECT_TRUE(completed("[bytes]\nboundary = \"zeros | u6\"\nboundary_gradients = \"sampled ratio=0.2 | u8\"\n").problems.empty());
+  const Resolved wrong = completed("[bytes]\nboundary = \"zeros | u5\"\n");
+  ASSERT_EQ(wrong.problems.size(), 1U) << joined(wrong.problems);
+  EXPECT_NE(wrong.problems[0].text.find("run.toml:2:12: bytes.boundary = \"zeros | u5\""), std::string::npos) << wrong.problems[0].text;
+  EXPECT_EQ(completed("[bytes]\nboundary_gradients = \"tpk\"\n").problems.size(), 1U);
+  EXPECT_EQ(completed("[bytes]\nboundary = \"topk | u8\"\n").warnings.size(), 1U);
+  EXPECT_EQ(completed("[bytes]\nboundary_gradients = \"u4\"\n[cluster]\nfc_workers = 0\n").warnings.size(), 1U);
+}
+
+TEST(Validate, AServerRuleTakesGradients) {
+  EXPECT_TRUE(completed("[train]\nserver = \"amsgrad beta1=0.8\"\noptimizer = \"sgd\"\n").problems.empty());
+  EXPECT_TRUE(completed("[train]\noptimizer = \"adam\"\n").problems.empty());
+  for (const char* text : {"[train]\nserver = \"amsgrad\"\n", "[train]\nserver = \"amsgrd\"\noptimizer = \"sgd\"\n",
+                           "[train]\nserver = \"one_bit_adam\"\noptimizer = \"sgd\"\nlocal_steps = 4\n"}) {
+    const Resolved wrong = completed(text);
+    ASSERT_EQ(wrong.problems.size(), 1U) << text << joined(wrong.problems);
+    EXPECT_NE(wrong.problems[0].text.find("train.server"), std::string::npos) << wrong.problems[0].text;
+  }
+}
+
 TEST(Validate, UnknownDatasetsNameTheNearest) {
   const Resolved resolved = completed("[data]\nset = \"fashon_mnist\"\n");
   ASSERT_EQ(resolved.problems.size(), 1U) << joined(resolved.problems);

@@ -20,6 +20,7 @@ struct Case {
   double weight_decay;
   bool uneven = false;      ///< links of uneven speed
   std::uint32_t extra = 0;  ///< batches of a last round that is not for everybody
+  const char* server = "add";
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
@@ -29,6 +30,7 @@ Job job_of(const Case& c) {
   job.conv_workers = c.conv;
   job.fc_workers = c.fc;
   job.optimizer = c.optimizer;
+  job.server = c.server;
   job.schedule = "constant";
   job.learning_rate = c.learning_rate;
   job.weight_decay = c.weight_decay;
@@ -103,7 +105,12 @@ INSTANTIATE_TEST_SUITE_P(Models, Equality,
                                          Case{"lenet5_uneven_links_three_workers", "lenet5", 3, 1, "sgd", 0.005, 0, true},
                                          Case{"lenet5_whole_partial_last_round", "lenet5", 3, 0, "sgd", 0.01, 0, false, 2},
                                          Case{"lenet5_partial_last_round", "lenet5", 2, 1, "sgd", 0.005, 0, false, 1},
-                                         Case{"lenet5_whole", "lenet5", 2, 0, "sgd momentum=0.9", 0.01, 1e-4}),
+                                         Case{"lenet5_whole", "lenet5", 2, 0, "sgd momentum=0.9", 0.01, 1e-4},
+                                         Case{"comp_ams", "lenet5", 2, 1, "sgd", 2e-5, 1e-4, false, 0, "amsgrad"},
+                                         Case{"comp_ams_whole", "lenet5", 2, 0, "sgd", 2e-5, 0, false, 0, "amsgrad"},
+                                         Case{"comp_ams_two_fc", "lenet5", 4, 2, "sgd", 2e-5, 0, false, 0, "amsgrad"},
+                                         Case{"server_momentum", "lenet5", 2, 1, "sgd", 0.01, 1e-4, false, 0, "sgd momentum=0.9"},
+                                         Case{"one_bit_adam", "lenet5", 2, 0, "sgd", 1e-5, 0, false, 0, "one_bit_adam warmup=20 eps=0.0001"}),
                          [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
