@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value codec `f16`: IEEE 754 half precision, round to nearest even, saturating at +-65504. 16 bits a value: relative error <= 2^-11 down
-// to 2^-14, absolute error <= 2^-25 below, so what is under 2^-25 becomes 0. Blob: count x u16.
+// Value codec `f16`: IEEE 754 half precision, round to nearest even, saturating at +-65504. 16 bits a value: relative error <= 2^-11
+// down to 2^-14, absolute error <= 2^-25 below, so what is at most 2^-25 becomes 0.
+//
+// Blob: count x u16.
 #pragma once
 
 #include "learning/compress/value_coder.h"

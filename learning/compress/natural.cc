@@ -12,8 +12,8 @@
 namespace hourglass::compress {
 namespace {
 
-constexpr unsigned kFieldMost = 254;  ///< exponent field of the largest finite powers
-constexpr unsigned kPlaces = 127;     ///< powers of the short form
+constexpr unsigned kFieldMost = 254;   ///< exponent field of the largest finite powers
+constexpr std::uint8_t kPlaces = 127;  ///< powers of the short form
 constexpr unsigned kBaseMost = kFieldMost - kPlaces + 1;
 constexpr std::size_t kSlice = 4096;
 
@@ -103,8 +103,9 @@ class Natural final : public ValueCoder {
       for (std::size_t i = 0; i < count; ++i) scaled[i] = values[at + i] * unit;
       value_kernels().to_exponents(scaled.data(), count, key, static_cast<std::uint32_t>(at), codes + at);
       for (std::size_t i = 0; i < count; ++i) {
-        const unsigned sign = codes[at + i] != 0 && std::signbit(values[at + i]) ? 128 : 0;
-        codes[at + i] = static_cast<std::uint8_t>(codes[at + i] | sign);
+        const std::uint8_t place = codes[at + i] < kPlaces ? codes[at + i] : kPlaces;
+        const unsigned sign = place != 0 && std::signbit(values[at + i]) ? 128 : 0;
+        codes[at + i] = static_cast<std::uint8_t>(place | sign);
       }
     }
   }

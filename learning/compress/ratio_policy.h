@@ -14,7 +14,6 @@
 
 namespace hourglass::compress {
 
-inline constexpr double kRatioLeast = 1e-9;  ///< selectors send one entry at least
 
 class RatioPolicy {
  public:

@@ -409,7 +409,8 @@ std::vector<Stage> value_codecs() {
                .help = "ranks on polynomials through the sorted magnitudes",
                .bits = "1 + ceil(log2 count), and 256 a piece",
                .source = "Kostopoulou et al. 2021, arXiv 2102.03112",
-               .example = "topk ratio=0.01 | curve"},
+               .example = "topk ratio=0.01 | curve",
+               .traits = {.keeps_zero = false}},
        .make_value_coder = make_curve,
        .decoder = &curve_coder()},
   };

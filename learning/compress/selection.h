@@ -13,7 +13,6 @@
 namespace hourglass::compress {
 
 inline constexpr double kRatioDefault = 0.01;
-inline constexpr double kRatioLeast = 1e-9;
 /// Ranges up to this length are cheaper to gather whole than to guess about.
 inline constexpr std::size_t kSmallRange = 4096;
 

@@ -63,8 +63,8 @@ TEST(ValueError, OrderAfterTopK) {
     ASSERT_TRUE(entries_of(block, values.size(), entries).ok());
     const std::vector<float>& kept = entries.values;
     std::map<std::string, double> error;
-    for (const std::string codec :
-         {"f16", "bf16", "u8", "curve", "two_level", "mean", "sign", "natural", "qsgd", "qsgd levels=127", "terngrad"}) {
+    for (const std::string codec : {"f16", "bf16", "u8", "curve", "two_level", "mean", "sign", "natural", "qsgd",
+                                    "qsgd levels=127 bucket=4096", "qsgd bucket=4096", "terngrad"}) {
       error[codec] = relative_error(kept, codec);
     }
     float threshold = FLT_MAX;
@@ -74,8 +74,8 @@ TEST(ValueError, OrderAfterTopK) {
     EXPECT_LT(error["bf16"], error["two_level"]);
     EXPECT_LT(error["f16"], error["u8"]);
     EXPECT_LT(error["u8"], error["two_level"]);
-    EXPECT_LT(error["u8"], error["qsgd levels=127"]);  // random rounding doubles the error at least
-    EXPECT_LT(error["qsgd levels=127"], error["qsgd"]);
+    EXPECT_LT(error["u8"], error["qsgd levels=127 bucket=4096"]);  // random rounding doubles the error at least
+    EXPECT_LT(error["qsgd levels=127 bucket=4096"], error["qsgd bucket=4096"]);
     EXPECT_LT(error["curve"], error["two_level"]);
     EXPECT_LT(error["two_level"], error["mean"]);
     EXPECT_LE(error["sign"], error["mean"]);
