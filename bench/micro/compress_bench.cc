@@ -392,7 +392,9 @@ void register_all() {
     add("sketch_merge/" + spec, [spec](benchmark::State& s) { sketch_merge(s, spec); }, {kMillion});
   }
   for (const std::string spec :
-       {"topk ratio=0.01 | two_level | rice", "topk ratio=0.01", "topk ratio=0.001 | two_level | rice", "dense | bf16", "dense"}) {
+       {"topk ratio=0.01 | two_level | rice", "topk ratio=0.01", "topk ratio=0.001 | two_level | rice", "dense | bf16", "dense",
+        "none | topk ratio=0.01", "feedback decay=0.95 | topk ratio=0.01", "dgc_momentum | topk ratio=0.01", "low_pass | topk ratio=0.01",
+        "ef21 | topk ratio=0.01", "budget | topk ratio=0.01", "entropy | topk ratio=0.01", "dynamic | topk ratio=0.01"}) {
     add("error_feedback/" + spec, [spec](benchmark::State& s) { error_feedback(s, spec); }, {kMillion, kSegment, kTenMillion});
   }
   for (const std::string spec : {"f32", "bf16", "two_level", "f16", "u8", "qsgd", "qsgd levels=127", "natural", "natural bits=8",

@@ -6,8 +6,8 @@
 // for ever, so the stream has to be reliable; after a restore they agree to rounding.
 //
 // of=sum: x is the sum of all updates so far. A receiver that adds blocks to its parameters, as the aggregator does, has moved them by h:
-//   it has nothing else to do. What is held is x - h, so all that was sent plus what is held is x: error feedback, with the receiver's state
-//   in the place of the residual.
+//   it has nothing else to do. What is held is x - h, so all that was sent plus what is held is x: error feedback, with the receiver's
+//   state in the place of the residual.
 // of=update: x is the update itself: the paper's form, for updates that change slowly. What has to be applied is then h, not c. A receiver
 //   has to keep S = sum over all senders of weight * block, starting at 0, and per round, after the round's blocks were added to S, add S
 //   to the parameters; where a sender leaves, its part stays in S unless all start afresh. A receiver that adds the blocks alone trains on

@@ -80,9 +80,7 @@ class EntropyRatio final : public RatioPolicy {
 
 }  // namespace
 
-double Entropy::normalised() const {
-  return intervals <= 1 ? 0.0 : std::clamp(nats / std::log(static_cast<double>(intervals)), 0.0, 1.0);
-}
+double Entropy::normalised() const { return intervals <= 1 ? 0.0 : std::clamp(nats / std::log(static_cast<double>(intervals)), 0.0, 1.0); }
 
 Entropy entropy_of_blocks(std::span<const float> values, std::size_t intervals) {
   if (values.empty()) return {};

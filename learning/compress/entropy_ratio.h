@@ -3,8 +3,8 @@
 //   h(i) = mean |x| over interval i of m;  P(i) = h(i) / sum h;  H = -sum P ln P (over P > 0);  Hn = H / ln m in [0, 1]
 //   form=literal: ratio = least + (most - least) Hn^gamma         a layer whose information is spread out sends more
 //   form=budget:  ratio in proportion to Hn^gamma, sum ratio n = R * sum n over all layers (R: the selector's ratio); see share_out()
-// The patent's signed means could make P negative, so h is of absolute values. Intervals: by=blocks: m contiguous blocks of equal length, the
-// last may be shorter (the patent's words); by=values: m bins of equal width between 0 and the largest magnitude, P(i) the share of the
+// The patent's signed means could make P negative, so h is of absolute values. Intervals: by=blocks: m contiguous blocks of equal length,
+// the last may be shorter (the patent's words); by=values: m bins of equal width between 0 and the largest magnitude, P(i) the share of the
 // layer's entries in bin i (the other reading).
 // Options: form (default literal), by (blocks), intervals in [0, 65536] (0, the default: min(256, max(8, ceil(n / 64)))), least and most in
 // (0, 1] (1e-4, 1e-2; literal), gamma in [0, 16] (2), every (10): calls from one look to the next, average (10): calls that the exponential

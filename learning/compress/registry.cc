@@ -81,8 +81,9 @@ std::vector<Stage> memories() {
        .make_memory = make_none},
       {.row = {.name = "dgc_momentum",
                .kind = StageKind::memory,
-               .help = "momentum correction `momentum` (default 0.9) `nesterov` (0 or 1), factor masking `masking` (0 or 1, default 1), local "
-                       "clipping to the L2 norm `clip` (0: none)",
+               .help =
+                   "momentum correction `momentum` (default 0.9) `nesterov` (0 or 1), factor masking `masking` (0 or 1, default 1), local "
+                   "clipping to the L2 norm `clip` (0: none)",
                .bits = "nothing",
                .source = "Lin et al. 2018, arXiv 1712.01887",
                .example = "dgc_momentum momentum=0.9 | topk ratio=0.01"},
@@ -113,13 +114,15 @@ std::vector<Stage> ratio_policies() {
                .source = "Lin et al. 2018, arXiv 1712.01887",
                .example = "warmup from=0.25 steps=100 | topk ratio=0.001"},
        .make_ratio_policy = make_warmup},
-      {.row = {.name = "entropy",
-               .kind = StageKind::ratio,
-               .help = "layers by the entropy of their magnitudes: `form` literal or budget; `by` blocks or values; `intervals` (0: by length), "
-                       "`least`, `most`, `gamma`, `every`, `average`",
-               .bits = "nothing",
-               .source = "patent CN109409505A; EGC, HPCC 2019",
-               .example = "entropy form=budget | topk ratio=0.01"},
+      {.row =
+           {.name = "entropy",
+            .kind = StageKind::ratio,
+            .help =
+                "layers by the entropy of their magnitudes: `form` literal or budget; `by` blocks or values; `intervals` (0: by length), "
+                "`least`, `most`, `gamma`, `every`, `average`",
+            .bits = "nothing",
+            .source = "patent CN109409505A; EGC, HPCC 2019",
+            .example = "entropy form=budget | topk ratio=0.01"},
        .make_ratio_policy = make_entropy_ratio},
       {.row = {.name = "budget",
                .kind = StageKind::ratio,
@@ -130,7 +133,8 @@ std::vector<Stage> ratio_policies() {
        .make_ratio_policy = make_budget_ratio},
       {.row = {.name = "dynamic",
                .kind = StageKind::ratio,
-               .help = "the group's entries to layers in proportion to the mean and deviation in neighbourhoods of `width` (odd, default 3)",
+               .help =
+                   "the group's entries to layers in proportion to the mean and deviation in neighbourhoods of `width` (odd, default 3)",
                .bits = "nothing",
                .source = "RS-DGC, arXiv 2312.17530",
                .example = "dynamic width=3 | topk ratio=0.01"},
@@ -481,7 +485,8 @@ std::vector<Stage> index_codecs() {
 std::span<const Stage> stages() {
   static const std::vector<Stage> rows = [] {
     std::vector<Stage> all;
-    for (const auto& kind : {memories(), ratio_policies(), selectors(), transforms(), value_codecs(), index_codecs()}) all.insert(all.end(), kind.begin(), kind.end());
+    for (const auto& kind : {memories(), ratio_policies(), selectors(), transforms(), value_codecs(), index_codecs()})
+      all.insert(all.end(), kind.begin(), kind.end());
     return all;
   }();
   return rows;

@@ -85,8 +85,9 @@ std::string risk_of(std::string_view spec) {
     return "the receiver has to apply the running sum of what it gets; the aggregator applies each block once; use 'ef21'";
   }
   if (has_momentum(spec) && masks_all(plan) && *plan.memory->spec.whole("masking", 1, 0, 1) == 1) {
-    return quoted(*plan.memory) + " masks the momentum of all that is sent, and here everything is sent: there is no momentum left; add "
-                                  "masking=0";
+    return quoted(*plan.memory) +
+           " masks the momentum of all that is sent, and here everything is sent: there is no momentum left; add "
+           "masking=0";
   }
   if (grows(std::move(*feedback), gain_of(plan))) {
     return "what the memory '" + name + "' holds back grows without bound, because this compressor is no contraction; use 'none |', or " +

@@ -25,7 +25,7 @@ std::vector<float> layered() {
 const std::vector<Segment> kLayers = {{0, 3000, false}, {3000, 2000, false}, {5000, 1000, false}, {6000, 1000, false}};
 
 TEST(BudgetRatio, EntriesFollowEnergyOrNorm) {
-  ErrorFeedback by_energy = group_of("budget | topk ratio=0.0385714286", kLayers);  // 270 of 7000; energies 3000, 8000, 16000
+  ErrorFeedback by_energy = group_of("budget | topk ratio=0.03857142857", kLayers);  // 270 of 7000; energies 3000, 8000, 16000
   EXPECT_EQ(counts_of(compressed(by_energy, layered())), (std::vector<std::uint64_t>{30, 80, 160}));
   ErrorFeedback by_norm = group_of("budget by=norm | topk ratio=0.1", kLayers);  // of 700; norms 54.8, 89.4, 126.5
   const auto counts = counts_of(compressed(by_norm, layered()));

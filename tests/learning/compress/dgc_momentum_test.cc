@@ -133,7 +133,8 @@ TEST(C13_DgcMomentum, StaysFiniteWithAndWithoutWarmup) {
   const auto target = normal_vector(size, 1);
   double distance[2] = {};
   for (const bool warm : {false, true}) {
-    const std::string spec = std::string("dgc_momentum momentum=0.9 | ") + (warm ? "warmup from=0.25 steps=200 | " : "") + "topk ratio=0.001";
+    const std::string spec =
+        std::string("dgc_momentum momentum=0.9 | ") + (warm ? "warmup from=0.25 steps=200 | " : "") + "topk ratio=0.001";
     ErrorFeedback group = group_of(spec, size);
     Vector w(size, 0.0F);
     for (std::uint64_t step = 0; step < 400; ++step) {

@@ -32,7 +32,8 @@ TEST(Ef21, OfTheSumAnAddingReceiverEndsAtTheSum) {
   EXPECT_EQ(server, sum);
 }
 
-/// The paper's algorithm with the receiver that the header describes: S adds blocks, the parameters add S. Two workers, f_w = |x - t_w|^2 / 2.
+/// The paper's algorithm with the receiver that the header describes: S adds blocks, the parameters add S. Two workers, f_w = |x - t_w|^2
+/// / 2.
 TEST(Ef21, OfTheUpdateAnIntegratingReceiverFindsTheMinimum) {
   const std::size_t size = 200;
   const Vector target[2] = {normal_vector(size, 1), normal_vector(size, 2)};

@@ -29,8 +29,12 @@ std::vector<double> shared(double share, const std::vector<double>& weights, con
 TEST(ShareOut, ByHand) {
   const std::vector<Shape> shapes = {Shape::vector(100), Shape::vector(200), Shape::vector(700)};
   EXPECT_EQ(shared(0.1, {1, 1, 2}, shapes), (std::vector<double>{0.25, 0.125, 50.0 / 700}));
-  EXPECT_EQ(shared(0.5, {1, 0, 1}, shapes), (std::vector<double>{1, kRatioLeast, 400.0 / 700}));  // the first is full, the last gets the rest
-  EXPECT_EQ(shared(0.5, {1, 0, 0}, shapes), (std::vector<double>{1, 400.0 / 900, 400.0 / 900}));
+  EXPECT_EQ(shared(0.5, {1, 0, 1}, shapes),
+            (std::vector<double>{1, kRatioLeast, 400.0 / 700}));  // the first is full, the last gets the rest
+  const auto rest = shared(0.5, {1, 0, 0}, shapes);
+  EXPECT_EQ(rest[0], 1);
+  EXPECT_DOUBLE_EQ(rest[1], 400.0 / 900);
+  EXPECT_DOUBLE_EQ(rest[2], 400.0 / 900);
   EXPECT_EQ(shared(0.25, {0, 0, 0}, shapes), (std::vector<double>{0.25, 0.25, 0.25}));
   EXPECT_EQ(shared(1, {1, 2, 3}, shapes), (std::vector<double>{1, 1, 1}));
   EXPECT_TRUE(shared(0.5, {}, {}).empty());
@@ -57,8 +61,8 @@ TEST(ShareOut, TotalIsWithinTheNumberOfRangesAndMonotoneInWeight) {
       if (shapes[i].length == 0 || shapes[i + 1].length == 0) continue;
       const double a = ratios[i] * static_cast<double>(shapes[i].length);
       const double b = ratios[i + 1] * static_cast<double>(shapes[i + 1].length);
-      const bool zeros = weights[i] == 0 || weights[i + 1] == 0;
-      if (!zeros && weights[i] >= weights[i + 1] && ratios[i] < 1) {
+      const bool least = weights[i] == 0 || ratios[i] == kRatioLeast || ratios[i + 1] == kRatioLeast;
+      if (!least && weights[i] >= weights[i + 1] && ratios[i] < 1) {
         ASSERT_GE(a * (1 + 1e-9), b);
       }
     }

@@ -17,11 +17,11 @@ TEST(C24_Risk, WarnsOfWhatIsKnownToCollapse) {
 }
 
 TEST(C24_Risk, IsSilentWhereNothingIsKnown) {
-  for (const char* spec :
-       {"dense", "none | dense", "none | dense | bf16", "none | topk ratio=0.9", "topk ratio=0.01", "topk ratio=0.001 | two_level | rice",
-        "warmup | topk ratio=0.001", "dgc_momentum | topk ratio=0.001", "dgc_momentum momentum=0.9 nesterov=1 | topk ratio=0.01 | two_level",
-        "dgc_momentum masking=0 | dense | bf16", "low_pass | topk ratio=0.01", "ef21 | topk ratio=0.01", "budget | topk ratio=0.01",
-        "feedback decay=0.95 | topk ratio=0.01 | two_level | rice", "no such thing"}) {
+  for (const char* spec : {"dense", "none | dense", "none | dense | bf16", "none | topk ratio=0.9", "topk ratio=0.01",
+                           "topk ratio=0.001 | two_level | rice", "warmup | topk ratio=0.001", "dgc_momentum | topk ratio=0.001",
+                           "dgc_momentum momentum=0.9 nesterov=1 | topk ratio=0.01 | two_level", "dgc_momentum masking=0 | dense | bf16",
+                           "low_pass | topk ratio=0.01", "ef21 | topk ratio=0.01", "budget | topk ratio=0.01",
+                           "feedback decay=0.95 | topk ratio=0.01 | two_level | rice", "no such thing"}) {
     EXPECT_EQ(risk_of(spec), "") << spec;
   }
 }
