@@ -55,9 +55,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       const bool bounded = group == Group::conv ? job().staleness != kUnlimited : job().staleness == 0 && !owned_elsewhere;
       if (bounded) bound.slack = static_cast<std::uint64_t>(job().staleness);
       (group == Group::conv ? conv_ : fc_)
-          .emplace(group, params::ParameterStore(model_->initial(group), std::move(*downlink), std::move(rule)), bound,
-                   job().publish_every, options_.run,
-                   options_.generation);
+          .emplace(group, params::ParameterStore(model_->initial(group), std::move(*downlink), std::move(rule)), bound, job().publish_every,
+                   options_.run, options_.generation);
     }
     if (fc_alone()) fc_state_.emplace(model_->fc.size());
     started_ = roster_sent_ = waiting_logged_ = context.now();

@@ -104,12 +104,14 @@ void print_table(std::size_t length) {
   const auto n = static_cast<double>(length);
   std::printf("\n%.0f M parameters, standard normal:\n\n", n * 1e-6);
   std::printf(
-      "| name | example | encode GB/s | decode GB/s | encode ns/element | decode ns/element | bytes | bits/non-zero | index bound | NMSE |\n"
+      "| name | example | encode GB/s | decode GB/s | encode ns/element | decode ns/element | bytes | bits/non-zero | index bound | NMSE "
+      "|\n"
       "|---|---|---|---|---|---|---|---|---|---|\n");
   print_floor("(floor: read)", seconds_of([&](int) { HG_CHECK(kernels().finite(values.data(), length), "normal values"); }), 4 * n, length);
   std::vector<float> sum(length, 0.0F);
   print_floor("(floor: read, add, write)",
-              seconds_of([&](int) { HG_CHECK(kernels().add(values.data(), sum.data(), sum.data(), length), "small sums"); }), 4 * n, length);
+              seconds_of([&](int) { HG_CHECK(kernels().add(values.data(), sum.data(), sum.data(), length), "small sums"); }), 4 * n,
+              length);
   for (const CompressRow& row : registry()) {
     const Measured m = measure(row, values);
     const auto k = static_cast<double>(m.nonzeros);

@@ -14,7 +14,6 @@
 
 namespace hourglass::compress {
 
-
 class RatioPolicy {
  public:
   virtual ~RatioPolicy() = default;

@@ -48,10 +48,10 @@ struct RiceWriter {
   void code(std::uint32_t gap, unsigned parameter) {
     std::uint32_t ones = gap >> parameter;
     while (ones + 1 + parameter > kRicePiece) [[unlikely]] {
-      const std::uint32_t piece = ones < kRicePiece ? ones : kRicePiece;
-      put((1ULL << piece) - 1, piece);
-      ones -= piece;
-    }
+        const std::uint32_t piece = ones < kRicePiece ? ones : kRicePiece;
+        put((1ULL << piece) - 1, piece);
+        ones -= piece;
+      }
     const std::uint64_t low = gap & ((1ULL << parameter) - 1);
     put(((1ULL << ones) - 1) | low << (ones + 1), ones + 1 + parameter);
   }

@@ -55,7 +55,8 @@ TEST(Corpus, BoundaryTensors) { replay("boundary", fuzz::decode_boundary_tensor)
 TEST(Corpus, HasASeedThatEachIndexCodecAccepts) {
   std::set<unsigned> accepted;
   for (const std::string& input : corpus("block")) {
-    if (!input.empty() && fuzz::apply_gradient_block(as_span(std::string_view(input)))) accepted.insert(static_cast<unsigned char>(input[0]) & 7U);
+    if (!input.empty() && fuzz::apply_gradient_block(as_span(std::string_view(input))))
+      accepted.insert(static_cast<unsigned char>(input[0]) & 7U);
   }
   EXPECT_EQ(accepted.size(), static_cast<unsigned>(kLastIndexCodec) + 1);
 }

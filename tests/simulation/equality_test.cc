@@ -96,22 +96,22 @@ TEST_P(Equality, SynchronousClusterEqualsOneProcessAfterFiftySteps) {
   EXPECT_EQ(cluster.result()["staleness"]["max"].get<std::uint64_t>() + 1, options.job.conv_workers);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Equality,
-                         testing::Values(Case{"cnn", "cnn", 2, 1, "sgd", 0.0005, 0},
-                                         Case{"lenet5", "lenet5", 2, 1, "sgd momentum=0.9", 0.01, 1e-4},
-                                         Case{"lenet5_nesterov_three_workers", "lenet5", 3, 1, "sgd momentum=0.9 nesterov=1", 0.003, 1e-4},
-                                         Case{"lenet5_two_fc", "lenet5", 2, 2, "sgd", 0.005, 0},
-                                         Case{"lenet5_uneven_links", "lenet5", 2, 1, "sgd", 0.005, 0, true},
-                                         Case{"lenet5_uneven_links_three_workers", "lenet5", 3, 1, "sgd", 0.005, 0, true},
-                                         Case{"lenet5_whole_partial_last_round", "lenet5", 3, 0, "sgd", 0.01, 0, false, 2},
-                                         Case{"lenet5_partial_last_round", "lenet5", 2, 1, "sgd", 0.005, 0, false, 1},
-                                         Case{"lenet5_whole", "lenet5", 2, 0, "sgd momentum=0.9", 0.01, 1e-4},
-                                         Case{"comp_ams", "lenet5", 2, 1, "sgd", 2e-5, 1e-4, false, 0, "amsgrad"},
-                                         Case{"comp_ams_whole", "lenet5", 2, 0, "sgd", 2e-5, 0, false, 0, "amsgrad"},
-                                         Case{"comp_ams_two_fc", "lenet5", 4, 2, "sgd", 2e-5, 0, false, 0, "amsgrad"},
-                                         Case{"server_momentum", "lenet5", 2, 1, "sgd", 0.01, 1e-4, false, 0, "sgd momentum=0.9"},
-                                         Case{"one_bit_adam", "lenet5", 2, 0, "sgd", 1e-5, 0, false, 0, "one_bit_adam warmup=20 eps=0.0001"}),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Models, Equality,
+    testing::Values(Case{"cnn", "cnn", 2, 1, "sgd", 0.0005, 0}, Case{"lenet5", "lenet5", 2, 1, "sgd momentum=0.9", 0.01, 1e-4},
+                    Case{"lenet5_nesterov_three_workers", "lenet5", 3, 1, "sgd momentum=0.9 nesterov=1", 0.003, 1e-4},
+                    Case{"lenet5_two_fc", "lenet5", 2, 2, "sgd", 0.005, 0},
+                    Case{"lenet5_uneven_links", "lenet5", 2, 1, "sgd", 0.005, 0, true},
+                    Case{"lenet5_uneven_links_three_workers", "lenet5", 3, 1, "sgd", 0.005, 0, true},
+                    Case{"lenet5_whole_partial_last_round", "lenet5", 3, 0, "sgd", 0.01, 0, false, 2},
+                    Case{"lenet5_partial_last_round", "lenet5", 2, 1, "sgd", 0.005, 0, false, 1},
+                    Case{"lenet5_whole", "lenet5", 2, 0, "sgd momentum=0.9", 0.01, 1e-4},
+                    Case{"comp_ams", "lenet5", 2, 1, "sgd", 2e-5, 1e-4, false, 0, "amsgrad"},
+                    Case{"comp_ams_whole", "lenet5", 2, 0, "sgd", 2e-5, 0, false, 0, "amsgrad"},
+                    Case{"comp_ams_two_fc", "lenet5", 4, 2, "sgd", 2e-5, 0, false, 0, "amsgrad"},
+                    Case{"server_momentum", "lenet5", 2, 1, "sgd", 0.01, 1e-4, false, 0, "sgd momentum=0.9"},
+                    Case{"one_bit_adam", "lenet5", 2, 0, "sgd", 1e-5, 0, false, 0, "one_bit_adam warmup=20 eps=0.0001"}),
+    [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
 }  // namespace hourglass::testing_cluster

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "learning/compress/risk.h"
 #include "tests/learning/compress/groups.h"
 
 namespace hourglass::compress::testing {
@@ -67,6 +68,7 @@ TEST(ErrorFeedback, SegmentsWithNothingToSaySendNothing) {
 TEST(ErrorFeedback, SumOfAllThatIsSentAndFlushedIsSumOfAllDeltas) {
   const std::size_t size = 3000;
   for (const auto& spec : all_specs()) {
+    if (!risk_of(spec).empty()) continue;  // its residual grows until it is refused, and a start-up warning says so
     SCOPED_TRACE(spec);
     ErrorFeedback feedback = feedback_of(spec.c_str(), {{0, 2900, false}, {2900, 100, true}}, size);
     std::vector<double> wanted(size, 0.0);

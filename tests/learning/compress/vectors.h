@@ -65,7 +65,8 @@ inline std::vector<NamedVector> hard_vectors() {
   return out;
 }
 
-/// Every row's example; topk with every value codec, and with every index codec under those that are used most; every selector with the codecs that are used most.
+/// Every row's example; topk with every value codec, and with every index codec under those that are used most; every selector with the
+/// codecs that are used most.
 inline std::vector<std::string> all_specs() {
   std::vector<std::string> values = {""};
   std::vector<std::string> indices = {""};
