@@ -37,6 +37,7 @@ void outer_tile(const std::byte* left, std::size_t rows, std::size_t row, const 
   Eight factor[2];
   for (std::size_t k = 0; k < rank; ++k) {
     std::memcpy(factor, right + (k * columns + column) * sizeof(float), sizeof factor);
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < kRows; ++i) {
       float scale;
       std::memcpy(&scale, left + (k * rows + row + i) * sizeof(float), sizeof scale);
@@ -44,6 +45,7 @@ void outer_tile(const std::byte* left, std::size_t rows, std::size_t row, const 
       sums[i][1] += factor[1] * scale;
     }
   }
+#pragma GCC unroll 4
   for (std::size_t i = 0; i < kRows; ++i) {
     float* to = target + (row + i) * columns + column;
     Eight old[2];
