@@ -18,8 +18,9 @@
 // Wire: u8 form (0 float, 1 exact, 2 the integers themselves), u8 bytes a cell, i16 exponent, u32 cells, u64 key, u32 unit, u8 index codec
 // of
 //   the units (bitmap, rice, none: all), u8 rice bits, u32 units, u32 bytes of their indices; those; the cells (form 2: the members).
-// Cost in bits: 1.3 width a member, the units' indices: for one sender more than sparse blocks, for a sum of many less.
-// Refused: sizes that do not fit; more members than cells (exact); tables that do not peel to zero; values that are not finite.
+// Cost in bits: 1.3 width a member and the units' indices, for any number of merged senders. One sender's sparse block is smaller: the
+// table pays where sums are formed on the way (a tree), from about 10 senders a member on. Reading peels twice, once to check. Refused:
+// sizes that do not fit; more members than cells (exact); tables that do not peel to zero; values that are not finite.
 #pragma once
 
 #include "learning/compress/transform.h"

@@ -34,23 +34,29 @@ template <std::size_t kRows>
 void outer_tile(const std::byte* left, std::size_t rows, std::size_t row, const std::byte* right, std::size_t columns, std::size_t column,
                 std::size_t rank, float weight, float* target) {
   Eight sums[kRows][2] = {};
-  Eight factor[2];
+  Eight low;  // not an array, which would be copied through memory
+  Eight high;
   for (std::size_t k = 0; k < rank; ++k) {
-    std::memcpy(factor, right + (k * columns + column) * sizeof(float), sizeof factor);
+    const std::byte* factor = right + (k * columns + column) * sizeof(float);
+    std::memcpy(&low, factor, sizeof low);
+    std::memcpy(&high, factor + sizeof low, sizeof high);
+#pragma GCC unroll 4
     for (std::size_t i = 0; i < kRows; ++i) {
       float scale;
       std::memcpy(&scale, left + (k * rows + row + i) * sizeof(float), sizeof scale);
-      sums[i][0] += factor[0] * scale;
-      sums[i][1] += factor[1] * scale;
+      sums[i][0] += low * scale;
+      sums[i][1] += high * scale;
     }
   }
+#pragma GCC unroll 4
   for (std::size_t i = 0; i < kRows; ++i) {
     float* to = target + (row + i) * columns + column;
-    Eight old[2];
-    std::memcpy(old, to, sizeof old);
-    old[0] += sums[i][0] * weight;
-    old[1] += sums[i][1] * weight;
-    std::memcpy(to, old, sizeof old);
+    std::memcpy(&low, to, sizeof low);
+    std::memcpy(&high, to + 8, sizeof high);
+    low += sums[i][0] * weight;
+    high += sums[i][1] * weight;
+    std::memcpy(to, &low, sizeof low);
+    std::memcpy(to + 8, &high, sizeof high);
   }
 }
 

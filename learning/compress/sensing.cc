@@ -31,7 +31,7 @@ std::vector<std::uint32_t> draw_rows(std::uint64_t key, std::size_t length, std:
   return rows;
 }
 
-/// The magnitude that `count` of the values reach, and how many exceed it. `work` has their magnitudes and is reordered.
+/// The `count`-th largest of the magnitudes in `work`, which is reordered.
 std::uint32_t threshold_of(std::span<std::uint32_t> work, std::size_t count) {
   const auto at = work.begin() + static_cast<std::ptrdiff_t>(count - 1);
   std::nth_element(work.begin(), at, work.end(), std::greater<>());
@@ -83,9 +83,13 @@ void Sensing::transpose(std::span<const float> r, std::span<float> g) {
   kernels().flip_signs(work_.data(), work_.size(), key_, scale_, g.data());
 }
 
-void Sensing::keep_largest(std::size_t sparsity, std::span<float> x) {
-  for (std::size_t i = 0; i < x.size(); ++i) magnitudes_[i] = magnitude_of(x[i]);
-  const std::uint32_t threshold = threshold_of(magnitudes_, sparsity);
+void Sensing::keep_largest(std::size_t sparsity, std::uint32_t reached, std::span<float> x) {
+  std::size_t candidates = 0;
+  for (const float value : x) {
+    magnitudes_[candidates] = magnitude_of(value);
+    candidates += magnitude_of(value) >= reached ? 1 : 0;
+  }
+  const std::uint32_t threshold = threshold_of(std::span(magnitudes_).first(candidates), sparsity);
   std::size_t equal = sparsity;
   for (const float value : x) equal -= magnitude_of(value) > threshold ? 1 : 0;
   for (float& value : x) {
@@ -107,7 +111,7 @@ void Sensing::recover(std::span<const float> y, std::size_t sparsity, std::span<
     // The best step along the gradient within the present support; the first support is the gradient's own.
     step_ = gradient_;
     if (step == 0) {
-      keep_largest(sparsity, step_);
+      keep_largest(sparsity, 0, step_);
     } else {
       for (std::size_t i = 0; i < x.size(); ++i) step_[i] = x[i] != 0 ? step_[i] : 0;
     }
@@ -115,8 +119,15 @@ void Sensing::recover(std::span<const float> y, std::size_t sparsity, std::span<
     measure(step_, measured_);
     const double spread = kernels().sum_of_squares(measured_.data(), measured_.size());
     const float size = spread > 0 ? std::min(static_cast<float>(energy / spread), kStepMax) : 0.0F;
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::clamp(x[i] + size * gradient_[i], -bound_, bound_);
-    keep_largest(sparsity, x);
+    std::size_t support = 0;
+    std::uint32_t least = UINT32_MAX;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const bool known = x[i] != 0;
+      x[i] = std::clamp(x[i] + size * gradient_[i], -bound_, bound_);
+      support += known ? 1 : 0;
+      least = known ? std::min(least, magnitude_of(x[i])) : least;
+    }
+    keep_largest(sparsity, support == sparsity ? least : 0, x);
     measure(x, measured_);
     for (std::size_t i = 0; i < y.size(); ++i) residual_[i] = y[i] - measured_[i];
   }

@@ -24,7 +24,8 @@ class Sensing {
  private:
   /// g = A^T r.
   void transpose(std::span<const float> r, std::span<float> g);
-  void keep_largest(std::size_t sparsity, std::span<float> x);
+  /// `reached`: a magnitude that at least `sparsity` elements reach, or 0; spares the look at the others.
+  void keep_largest(std::size_t sparsity, std::uint32_t reached, std::span<float> x);
 
   std::uint64_t key_;
   std::vector<std::uint32_t> rows_;

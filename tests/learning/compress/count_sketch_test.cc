@@ -76,7 +76,7 @@ TEST(CountSketch, WhatCancelsIsZero) {
 }
 
 TEST(CountSketch, OrderOfMergingDoesNotMatter) {
-  // 8 x 400 members do not peel from 4,000 cells any more: somewhere along the way the integers themselves take over.
+  // 8 x 1,000 members do not peel from 4,000 cells any more: somewhere along the way the integers themselves take over.
   for (const std::size_t count : {100UL, 400UL, 1000UL, 5000UL}) {
     std::vector<GradientBlock> parts;
     std::vector<float> sum(kLength, 0.0F);
@@ -103,7 +103,7 @@ TEST(CountSketch, OrderOfMergingDoesNotMatter) {
     }
     ASSERT_TRUE(merge(left, right).ok());
     EXPECT_TRUE(equal(left, first));
-    EXPECT_EQ(form_of(first), count <= 100 ? SketchForm::exact : SketchForm::integers);
+    EXPECT_EQ(form_of(first), count <= 400 ? SketchForm::exact : SketchForm::integers);
   }
 }
 
@@ -171,6 +171,12 @@ TEST(CountSketch, UnitsOfAMatrixAreItsRows) {
   const GradientBlock estimate = compressor_of("count_sketch form=float", matrix.size(), columns)->compress(matrix, 1);
   const auto out = decoded(estimate, matrix.size());
   for (std::size_t i = 0; i < out.size(); ++i) ASSERT_TRUE(out[i] == 0 || i / columns == 3 || i / columns == 77 || i / columns == 499);
+}
+
+TEST(CountSketch, HardVectorsBehave) {
+  for (const char* spec : {"count_sketch form=float", "count_sketch width=16", "count_sketch form=float cells=4 unit=10"}) {
+    expect_hard_vectors_behave(spec);
+  }
 }
 
 TEST(CountSketch, HostileBlobsAreHarmless) {

@@ -69,6 +69,14 @@ TEST(FoSgd, OneSpikeIsFlattenedAndComesBackExactly) {
   EXPECT_EQ(out, x);
 }
 
+TEST(FoSgd, HardVectorsBehave) {
+  for (const char* spec : {"fo_sgd", "fo_sgd clip=1 block=64"}) expect_hard_vectors_behave(spec);
+}
+
+TEST(FoSgd, HostileBlobsAreHarmless) {
+  expect_hostile_values_harmless(compressor_of("fo_sgd block=64", 300)->compress(normal_vector(300, 2), 0), 300);
+}
+
 TEST(FoSgd, CostsOneBitAnElement) {
   const std::size_t length = std::size_t{10} * 4096;
   const GradientBlock block = compressor_of("fo_sgd", length)->compress(normal_vector(length, 1), 0);

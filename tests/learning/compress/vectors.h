@@ -91,7 +91,6 @@ inline std::vector<std::string> all_specs() {
     out.insert(std::string(row.example));
     if (row.kind == StageKind::selector && row.name != "dense") out.insert(std::string(row.example) + " | two_level | rice");
   }
-  for (const char* form : {"fo_sgd", "count_sketch form=float", "count_sketch width=16"}) out.insert(form);
   return {out.begin(), out.end()};
 }
 
