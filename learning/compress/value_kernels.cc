@@ -170,9 +170,33 @@ SideSums side_sums(const float* values, std::size_t count) {
     below[lane] += static_cast<std::int32_t>(bits_of(value) >> 31);
   };
   std::size_t i = 0;
+#if defined(__AVX2__)
+  const __m256 magnitude_mask = _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(kMagnitude)));
+  __m256d up[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
+  __m256d down[2] = {_mm256_setzero_pd(), _mm256_setzero_pd()};
+  __m256i signs = _mm256_setzero_si256();
+  for (; i + kLanes <= count; i += kLanes) {
+    const __m256 value = _mm256_loadu_ps(values + i);
+    const __m256i sign = _mm256_srai_epi32(_mm256_castps_si256(value), 31);
+    const __m256 magnitude = _mm256_and_ps(value, magnitude_mask);
+    const __m256 below_zero = _mm256_and_ps(magnitude, _mm256_castsi256_ps(sign));
+    const __m256 above_zero = _mm256_andnot_ps(_mm256_castsi256_ps(sign), magnitude);
+    up[0] = _mm256_add_pd(up[0], _mm256_cvtps_pd(_mm256_castps256_ps128(above_zero)));
+    up[1] = _mm256_add_pd(up[1], _mm256_cvtps_pd(_mm256_extractf128_ps(above_zero, 1)));
+    down[0] = _mm256_add_pd(down[0], _mm256_cvtps_pd(_mm256_castps256_ps128(below_zero)));
+    down[1] = _mm256_add_pd(down[1], _mm256_cvtps_pd(_mm256_extractf128_ps(below_zero, 1)));
+    signs = _mm256_sub_epi32(signs, sign);
+  }
+  for (int half = 0; half < 2; ++half) {
+    _mm256_storeu_pd(positive + 4 * half, up[half]);
+    _mm256_storeu_pd(negative + 4 * half, down[half]);
+  }
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(below), signs);
+#else
   for (; i + kLanes <= count; i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) take(lane, values[i + lane]);
   }
+#endif
   for (; i < count; ++i) take(i % kLanes, values[i]);
   SideSums sums;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
