@@ -143,17 +143,17 @@ std::uint64_t decode_rice(const RiceBlock& block, std::uint32_t* indices) {
   std::uint64_t expected = 0;
   std::size_t i = 0;
   for (; i + kCodes <= block.count; i += kCodes) {
-    std::uint64_t window = reader.window();
+    std::uint64_t zeros = ~reader.window();  // shifted in zeros look like ones of a code that is too long
     std::uint64_t next = expected;
     unsigned used = 0;
     for (unsigned j = 0; j < kCodes; ++j) {
-      const unsigned ones = static_cast<unsigned>(__builtin_ctzll(~window | 1ULL << 63));
-      next += (static_cast<std::uint64_t>(ones) << parameter) + ((window >> ones >> 1) & mask);
+      const auto ones = static_cast<unsigned>(__builtin_ctzll(zeros | 1ULL << 63));
+      zeros = zeros >> ones >> 1;
+      next += (static_cast<std::uint64_t>(ones) << parameter) + (~zeros & mask);
+      zeros >>= parameter;
       indices[i + j] = static_cast<std::uint32_t>(next);
       ++next;
-      const unsigned length = ones + 1 + parameter;
-      used += length;
-      window >>= length & 63U;
+      used += ones + 1 + parameter;
     }
     if (used > kRicePiece) [[unlikely]] {
       next = expected;
