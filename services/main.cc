@@ -42,7 +42,7 @@ const std::vector<Command>& commands() {
        run_healthcheck},
       {"models", "list the models", "", 0, run_models},
       {"datasets", "list the datasets", "", 0, run_datasets},
-      {"compressors", "list what compressor specs are made of", "", 0, run_compressors},
+      {"compressors", "list what compressor specs are made of", "", kTakesJson, run_compressors},
   };
   return table;
 }

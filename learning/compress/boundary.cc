@@ -178,12 +178,15 @@ std::size_t BoundarySpec::kept_of(std::size_t columns) const {
 
 const std::vector<BoundaryRow>& boundary_rows() {
   static const std::vector<BoundaryRow> rows = {
-      {"f32", "32 bits a value, exact"},
-      {"bf16", "16 bits a value, rounded to nearest"},
-      {"u8, u6, u4", "8, 6, 4 bits a value, stochastic rounding in the row's range, unbiased"},
-      {"zeros | CODEC", "only what is not 0, a bitmap or Rice codes for the places; zeros stay exact"},
-      {"topk | CODEC", "the largest of each row, ratio=0.1 or k=N; biased"},
-      {"sampled | CODEC", "as many of each row at random, by magnitude and rescaled; unbiased (1710.09854)"},
+      {"f32", "values as they are (default)", "32", "none", "f32"},
+      {"bf16", "values rounded to the upper half of a float", "16", "none", "bf16"},
+      {"u8, u6, u4", "stochastic rounding in each row's range; unbiased", "8, 6, 4", "Alistarh et al. 2017, arXiv 1610.02132", "u6"},
+      {"zeros | CODEC", "only what is not 0, as after a ReLU; zeros stay exact", "a bitmap or Rice codes, and the others' values", "none",
+       "zeros | u6"},
+      {"topk | CODEC", "the largest of each row, ratio=0.1 or k=N; biased", "an index and a value for each kept", "none",
+       "topk ratio=0.1 | u8"},
+      {"sampled | CODEC", "as many of each row at random, by magnitude and rescaled; unbiased", "an index and a value for each kept",
+       "Wangni et al. 2018, arXiv 1710.09854", "sampled ratio=0.1 | u8"},
   };
   return rows;
 }

@@ -46,8 +46,7 @@ struct BoundarySpec {
 
 /// A name that a boundary spec may use, for lists.
 struct BoundaryRow {
-  std::string_view name;
-  std::string_view help;
+  std::string_view name, help, bits, source, example;
 };
 const std::vector<BoundaryRow>& boundary_rows();
 
