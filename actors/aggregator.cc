@@ -6,11 +6,12 @@
 #include <optional>
 
 #include "actors/aggregator/fc_state.h"
-#include "actors/aggregator/group_server.h"
 #include "actors/aggregator/member_table.h"
 #include "actors/aggregator/run_books.h"
 #include "actors/aggregator/run_report.h"
+#include "actors/group_server.h"
 #include "actors/job_model.h"
+#include "actors/tree.h"
 #include "learning/nn/model_file.h"
 
 namespace hourglass {
@@ -113,7 +114,13 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     context.log(
         Severity::info, "member joined",
         {{"peer", to_string(from)}, {"number", std::to_string((*row)->member.number)}, {"host", message.name}, {"endpoint", endpoint}});
-    if (from.role == Role::conv_worker) (*row)->first_clock = conv_->join(from);
+    if (job().tree_arity > 0) {
+      // Other parents count its pushes, too: those of an earlier membership are void by their distance.
+      (*row)->first_clock = std::uint64_t{message.attempt} << 32;
+      if (in_conv_group(from)) arrange_tree(context);
+    } else if (from.role == Role::conv_worker) {
+      (*row)->first_clock = conv_->join(from);
+    }
     if (from.role == Role::fc_worker && fc_) (*row)->first_clock = fc_->join(from);
     welcome(context, **row);
     if (from.role == Role::data_loader) (void)context.send(from, books_.progress());
@@ -136,7 +143,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     row->activity_sequence = message.sequence;
     if (row->member.active == message.active) return;
     row->member.active = message.active;
-    if (from.role == Role::conv_worker) conv_->set_active(context, from, message.active);
+    if (in_conv_group(from)) conv_->set_active(context, from, message.active);
     if (from.role == Role::fc_worker && fc_) fc_->set_active(context, from, message.active);
     roster_changed(context);
   }
@@ -150,7 +157,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   void on(Context& context, ActorId from, Goodbye&& message) {
     if (members_.find(from) == nullptr) return;
     context.log(Severity::info, "member left", {{"peer", to_string(from)}, {"reason", message.reason}});
-    remove(context, from);
+    remove(context, from, true);
     advance(context);
   }
 
@@ -174,7 +181,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   void on(Context& context, ActorId from, GradientPush&& message) {
     if (members_.find(from) == nullptr) return refuse(context, from, Refusal::unknown_member, "unknown member; say hello");
     GroupServer* group = message.group == Group::conv ? &*conv_ : (fc_ && !fc_alone() ? &*fc_ : nullptr);
-    if (group == nullptr || (message.group == Group::conv) != (from.role == Role::conv_worker)) {
+    if (group == nullptr || (message.group == Group::conv) != in_conv_group(from)) {
       return context.count("pushes_of_strangers", 1);
     }
     group->on(context, from, std::move(message));
@@ -183,7 +190,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void on(Context& context, ActorId from, ParameterRequest&& message) {
     if (members_.find(from) == nullptr) return refuse(context, from, Refusal::unknown_member, "unknown member; say hello");
-    if (message.group == Group::conv && from.role == Role::conv_worker) conv_->on(context, from, message);
+    if (message.group == Group::conv && in_conv_group(from)) conv_->on(context, from, message);
     if (message.group == Group::fc && from.role == Role::fc_worker && fc_) fc_->on(context, from, message);
   }
 
@@ -211,6 +218,24 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   [[nodiscard]] bool cut() const { return job().fc_workers > 0; }
   [[nodiscard]] bool fc_alone() const { return job().fc_workers == 1; }
 
+  static bool in_conv_group(ActorId id) { return id.role == Role::conv_worker || id.role == Role::tree_node; }
+
+  /// The conv group's members here are those that have no tree node above them.
+  void arrange_tree(Context& context) {
+    const Tree tree(job(), members_.roster(0, 0).members);
+    for (const auto& [id, row] : members_.rows()) {
+      if (!in_conv_group(id)) continue;
+      const bool mine = tree.parent(id) == kAggregator;
+      if (mine && !conv_->contains(id)) {
+        conv_->join(id);
+        (void)conv_->set_active(context, id, row.member.active);
+      } else if (!mine && conv_->contains(id)) {
+        conv_->leave(context, id, true);
+      }
+      conv_->expect(id, tree.workers_below(id));
+    }
+  }
+
   void refuse(Context& context, ActorId to, Refusal code, const std::string& text) {
     context.count("refused", 1);
     if (code != Refusal::unknown_member) context.log(Severity::warning, "refused", {{"peer", to_string(to)}, {"cause", text}});
@@ -235,6 +260,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     const std::size_t places = from.role == Role::data_loader  ? 1
                                : from.role == Role::fc_worker  ? job().fc_workers
                                : from.role == Role::monitor    ? 8
+                               : from.role == Role::tree_node  ? Tree::nodes_wanted(job())
                                : from.role == Role::aggregator ? 0
                                                                : MemberTable::kMembersMax;
     if (members_.count(from.role) < places) return true;
@@ -248,16 +274,30 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     for (const ActorId id : members_.ids(from.role))
       text += "; " + members_.find(id)->member.name + " at " + members_.find(id)->member.endpoint;
     if (from.role == Role::fc_worker) text += "; set cluster.fc_workers to have more";
+    if (from.role == Role::tree_node) text += "; cluster.tree_arity and cluster.conv_workers say how many there are";
     refuse(context, from, from.role == Role::aggregator ? Refusal::bad_request : Refusal::role_full, text + " (" + hello.name + " waits)");
     return false;
   }
 
-  void remove(Context& context, ActorId id) {
+  void remove(Context& context, ActorId id, bool drained = false) {
+    if (id.role == Role::tree_node) count_lost(context, id, drained);
     members_.remove(id, context.now());
     reached_.erase(id);
-    if (id.role == Role::conv_worker) conv_->leave(context, id);
+    if (in_conv_group(id)) conv_->leave(context, id);
+    if (job().tree_arity > 0) arrange_tree(context);
     if (id.role == Role::fc_worker && fc_) fc_->leave(context, id);
     roster_changed(context);
+  }
+
+  /// What a tree node held when it vanished is gone; one that leaves has forwarded it.
+  void count_lost(Context& context, ActorId id, bool drained) {
+    const auto& metrics = members_.find(id)->metrics;
+    const auto held = metrics.find("residual_norm");  // of its last report
+    const double norm = held == metrics.end() ? 0 : held->second;
+    if (drained && norm == 0) return;
+    context.count("residuals_lost", 1);
+    context.count("residual_norm_lost", norm);
+    context.log(Severity::warning, "a tree node is gone with what it held", {{"peer", to_string(id)}, {"norm", std::to_string(norm)}});
   }
 
   void remove_the_dead(Context& context) {
@@ -340,8 +380,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   bool everybody_joined(Context& context) {
     const std::size_t conv = members_.count(Role::conv_worker), fc = members_.count(Role::fc_worker);
+    const std::size_t nodes = members_.count(Role::tree_node), nodes_wanted = Tree::nodes_wanted(job());
     const bool loader = members_.count(Role::data_loader) > 0 && books_.progress().samples_total > 0;
-    if (loader && conv >= job().conv_workers && fc >= job().fc_workers) return true;
+    if (loader && conv >= job().conv_workers && fc >= job().fc_workers && nodes >= nodes_wanted) return true;
     message_.clear();
     if (!loader) message_ += "data-loader";
     if (conv < job().conv_workers) {
@@ -351,6 +392,10 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (fc < job().fc_workers) {
       message_ +=
           (message_.empty() ? "" : ", ") + std::string("fc-worker ") + std::to_string(fc + 1) + " of " + std::to_string(job().fc_workers);
+    }
+    if (nodes < nodes_wanted) {
+      message_ +=
+          (message_.empty() ? "" : ", ") + std::string("tree-node ") + std::to_string(nodes + 1) + " of " + std::to_string(nodes_wanted);
     }
     message_ = "waiting for " + message_;
     const bool enough = loader && conv > 0 && (!cut() || fc > 0);

@@ -7,6 +7,7 @@
 
 #include "actors/group_member.h"
 #include "actors/lease_book.h"
+#include "actors/tree.h"
 #include "actors/worker_parts.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/loss.h"
@@ -41,7 +42,7 @@ struct UnderWay {
 class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, LeaseUpdate, Batch,
                                         ActivationGradients, PushVerdict, ParameterUpdate, SnapshotChunk> {
  public:
-  explicit ConvWorker(ProcessIdentity identity) : membership_(std::move(identity), {Role::data_loader, Role::fc_worker}) {}
+  explicit ConvWorker(ProcessIdentity identity) : membership_(std::move(identity), {Role::data_loader, Role::fc_worker, Role::tree_node}) {}
 
   void start(Context& context) override {
     membership_.start(context);
@@ -79,6 +80,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   void on(Context& context, ActorId, Roster&& message) {
     if (!membership_.on(context, std::move(message))) return;
+    follow_tree(context);
     for (auto& [number, batch] : under_way_) {  // an FC worker that has left takes its unanswered batches with it
       if (cut() && membership_.find(batch.fc) == nullptr) send_activations(context, batch);
     }
@@ -151,11 +153,11 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     pump(context);
   }
 
-  void on(Context& context, ActorId, ParameterUpdate&& message) {
-    if (group_ && group_->on(context, message)) after_update(context);
+  void on(Context& context, ActorId from, ParameterUpdate&& message) {
+    if (group_ && group_->on(context, from, message)) after_update(context);
   }
-  void on(Context& context, ActorId, SnapshotChunk&& message) {
-    if (group_ && group_->on(context, std::move(message))) after_update(context);
+  void on(Context& context, ActorId from, SnapshotChunk&& message) {
+    if (group_ && group_->on(context, from, std::move(message))) after_update(context);
   }
 
  private:
@@ -182,7 +184,15 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     active_ = true;
     group_.emplace(Group::conv, std::move(parts->replica), membership_.welcome());
     started_ = group_->clock() * job().local_steps;
-    group_->start(context);
+    if (job().tree_arity == 0) group_->start(context);  // else the roster tells the parent
+  }
+
+  void follow_tree(Context& context) {
+    if (!group_ || job().tree_arity == 0 || membership_.find(context.self()) == nullptr) return;
+    const Tree tree(job(), membership_.roster().members);
+    const auto old = group_->parent();
+    const bool gone = old && *old != kAggregator && membership_.find(*old) == nullptr;
+    group_->follow(context, tree.parent(context.self()), gone);
   }
 
   [[nodiscard]] bool fits(const Batch& batch) const {
@@ -343,7 +353,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   void flush_if_due(Context& context) {
     const bool due = membership_.phase() == Phase::flushing || leaving_;
-    if (due && !group_->flush_made() && under_way_.empty() && leases_.waiting() == 0) push(context, true);
+    if (due && !group_->flush_made() && !group_->refused() && under_way_.empty() && leases_.waiting() == 0) push(context, true);
     report_phase(context);
   }
 

@@ -135,11 +135,11 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   void on(Context& context, ActorId, ParameterRequest&& message) {
     if (message.generation == membership_.generation() && message.group == Group::fc) send_state(context);
   }
-  void on(Context& context, ActorId, ParameterUpdate&& message) {
-    if (group_ && group_->on(context, message)) after_update(context);
+  void on(Context& context, ActorId from, ParameterUpdate&& message) {
+    if (group_ && group_->on(context, from, message)) after_update(context);
   }
-  void on(Context& context, ActorId, SnapshotChunk&& message) {
-    if (group_ && group_->on(context, std::move(message))) after_update(context);
+  void on(Context& context, ActorId from, SnapshotChunk&& message) {
+    if (group_ && group_->on(context, from, std::move(message))) after_update(context);
   }
 
  private:

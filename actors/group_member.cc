@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace hourglass {
 namespace {
@@ -11,32 +12,78 @@ using namespace std::chrono_literals;
 constexpr Duration kRepeatAfter = 3s;
 }  // namespace
 
-GroupMember::GroupMember(Group group, params::Replica replica, const Welcome& welcome)
+template <class Replica>
+BasicGroupMember<Replica>::BasicGroupMember(Group group, Replica replica, const Welcome& welcome)
     : group_(group),
-      replica_(std::move(replica)),
+      replica_(std::forward<Replica>(replica)),
       run_(welcome.run),
       generation_(welcome.generation),
       clock_(welcome.first_clock),
       applied_clock_(welcome.first_clock) {}
 
-void GroupMember::start(Context& context) { await_update(context); }
+template <class Replica>
+void BasicGroupMember<Replica>::start(Context& context, ActorId parent) {
+  parent_ = parent;
+  await_update(context);
+}
 
-void GroupMember::await_update(Context& context) {
+template <class Replica>
+void BasicGroupMember<Replica>::follow(Context& context, ActorId parent, bool gone) {
+  if (!parent_) return start(context, parent);
+  next_parent_.reset();
+  if (parent == *parent_) return;
+  if (gone || unsettled_.empty()) return move(context, parent);
+  ready_ = false;
+  next_parent_ = parent;
+}
+
+template <class Replica>
+void BasicGroupMember<Replica>::move(Context& context, ActorId parent) {
+  context.log(Severity::info, "another parent", {{"old", to_string(*parent_)}, {"new", to_string(parent)}});
+  context.count("parents_changed", 1);
+  parent_ = parent;
+  next_parent_.reset();
+  snapshot_.reset();
+  refused_ = false;
+  resend_ = !unsettled_.empty();
+  await_update(context);
+}
+
+template <class Replica>
+void BasicGroupMember<Replica>::send_unsettled(Context& context) {
+  for (Open& open : unsettled_) {
+    open.sent = context.now();
+    context.count("pushes_repeated", 1);
+    if (!context.post(*parent_, open.parcel).ok()) return;  // tick() repeats it
+  }
+}
+
+template <class Replica>
+void BasicGroupMember<Replica>::await_update(Context& context) {
   ready_ = false;
   request(context);
 }
 
-void GroupMember::request(Context& context) {
+template <class Replica>
+void BasicGroupMember<Replica>::request(Context& context) {
   last_word_ = context.now();
+  if (!parent_) return;  // follow() asks
   // After the flush only the values themselves will do: a chain of deltas leaves out what the aggregator's residual holds.
   const bool deltas_do = !flush_made_ || exact_;
-  (void)context.send(kAggregator, ParameterRequest{generation_, group_, deltas_do, replica_.version()});  // repeated by tick()
+  const std::uint64_t open = unsettled_.empty() ? clock_ : unsettled_.front().clock;
+  const bool flushed = flush_made_ && unsettled_.empty();
+  // Repeated by tick().
+  (void)context.send(*parent_, ParameterRequest{generation_, group_, deltas_do, replica_.version(), open, flushed});
 }
 
-bool GroupMember::admits(std::uint64_t unit) const { return ready_ && unit <= admitted_ && unsettled_.size() < kPushWindow; }
+template <class Replica>
+bool BasicGroupMember<Replica>::admits(std::uint64_t unit) const {
+  return ready_ && unit <= admitted_ && unsettled_.size() < kPushWindow;
+}
 
-bool GroupMember::push(Context& context, std::uint64_t base_version, std::uint32_t samples, double progress, bool flush,
-                       bool flush_residual) {
+template <class Replica>
+bool BasicGroupMember<Replica>::push(Context& context, std::uint64_t base_version, std::uint32_t samples, double progress, bool flush,
+                                     bool flush_residual, Gathered gathered) {
   auto blocks = replica_.push(clock_, flush, flush_residual);
   if (!blocks.ok()) {
     context.count("steps_nonfinite", 1);
@@ -53,17 +100,20 @@ bool GroupMember::push(Context& context, std::uint64_t base_version, std::uint32
   message.progress = progress;
   message.momentum = frozen_;
   message.flush = flush;
+  message.workers = gathered.workers;
+  message.carried = std::move(gathered.carried);
   message.blocks = std::move(*blocks);
   flush_made_ = flush_made_ || flush;
   exact_ = false;
   unsettled_.push_back({message.clock, pack(message), context.now()});
   last_word_ = context.now();
-  (void)context.post(kAggregator, unsettled_.back().parcel);  // repeated by tick()
+  if (parent_) (void)context.post(*parent_, unsettled_.back().parcel);  // repeated by tick()
   context.count("pushes", 1);
   return true;
 }
 
-std::optional<std::uint64_t> GroupMember::on(Context& context, const PushVerdict& message) {
+template <class Replica>
+std::optional<std::uint64_t> BasicGroupMember<Replica>::on(Context& context, const PushVerdict& message) {
   if (message.generation != generation_ || message.group != group_) return std::nullopt;
   const auto open = std::find_if(unsettled_.begin(), unsettled_.end(), [&](const Open& o) { return o.clock == message.clock; });
   if (open == unsettled_.end()) return std::nullopt;
@@ -74,20 +124,29 @@ std::optional<std::uint64_t> GroupMember::on(Context& context, const PushVerdict
     context.log(Severity::warning, "push rejected; its content returns to the residual",
                 {{"reason", std::string(name_of(message.verdict))}});
   }
+  if (message.verdict == Verdict::moved) {  // its roster is newer than ours, or it leaves
+    ready_ = exact_ = flush_made_ = false;
+    refused_ = true;
+  }
+  if (next_parent_ && unsettled_.empty()) move(context, *next_parent_);
   return message.clock;
 }
 
-void GroupMember::took(Context& context, std::uint64_t applied, std::uint64_t admitted) {
+template <class Replica>
+void BasicGroupMember<Replica>::took(Context& context, std::uint64_t applied, std::uint64_t admitted) {
   last_word_ = context.now();
-  ready_ = true;
+  ready_ = !next_parent_;
+  refused_ = false;
+  if (std::exchange(resend_, false)) send_unsettled(context);
   applied_clock_ = std::max(applied_clock_, applied);
   admitted_ = admitted;
   context.gauge("version", static_cast<double>(replica_.version()));
   context.gauge("clock", static_cast<double>(clock_));
 }
 
-bool GroupMember::on(Context& context, const ParameterUpdate& message) {
-  if (message.generation != generation_ || message.group != group_) return false;
+template <class Replica>
+bool BasicGroupMember<Replica>::on(Context& context, ActorId from, const ParameterUpdate& message) {
+  if (from != parent_ || message.generation != generation_ || message.group != group_) return false;
   const Status status = replica_.absorb(message);
   if (!status.ok()) {
     context.count(status.error().code == Errc::too_stale ? "updates_with_gap" : "updates_invalid", 1);
@@ -103,8 +162,9 @@ bool GroupMember::on(Context& context, const ParameterUpdate& message) {
   return true;
 }
 
-bool GroupMember::on(Context& context, SnapshotChunk&& message) {
-  if (message.generation != generation_ || message.group != group_) return false;
+template <class Replica>
+bool BasicGroupMember<Replica>::on(Context& context, ActorId from, SnapshotChunk&& message) {
+  if (from != parent_ || message.generation != generation_ || message.group != group_) return false;
   const std::size_t count = message.values.size() / sizeof(float);
   if (message.total != replica_.size() || message.offset + count > message.total || message.values.size() % sizeof(float) != 0) {
     context.count("updates_invalid", 1);
@@ -133,16 +193,21 @@ bool GroupMember::on(Context& context, SnapshotChunk&& message) {
   return true;
 }
 
-void GroupMember::tick(Context& context) {
+template <class Replica>
+void BasicGroupMember<Replica>::tick(Context& context) {
+  if (!parent_) return;
   const Instant now = context.now();
   for (Open& open : unsettled_) {
     if (now - open.sent < kRepeatAfter) continue;
     open.sent = now;
     context.count("pushes_repeated", 1);
-    if (!context.post(kAggregator, open.parcel).ok()) break;  // out of reach: the next tick tries again
+    if (!context.post(*parent_, open.parcel).ok()) break;  // out of reach: the next tick tries again
   }
   // Blocked by the bound, or never answered: say where we are. The aggregator answers when the bound admits.
   if (now - last_word_ >= kRepeatAfter && (!ready_ || clock_ > admitted_ || flush_made_)) request(context);
 }
+
+template class BasicGroupMember<params::Replica>;
+template class BasicGroupMember<params::Relay&>;
 
 }  // namespace hourglass

@@ -6,7 +6,7 @@
 
 namespace hourglass {
 namespace {
-constexpr std::array<std::string_view, kRoles> kNames = {"data-loader", "conv-worker", "fc-worker", "aggregator", "monitor"};
+constexpr std::array<std::string_view, kRoles> kNames = {"data-loader", "conv-worker", "fc-worker", "aggregator", "monitor", "tree-node"};
 }
 
 std::string_view name_of(Role role) { return kNames[static_cast<std::size_t>(role) % kRoles]; }

@@ -9,8 +9,9 @@
 
 namespace hourglass {
 
-enum class Role : std::uint8_t { data_loader = 0, conv_worker = 1, fc_worker = 2, aggregator = 3, monitor = 4 };
-inline constexpr std::uint8_t kRoles = 5;
+enum class Role : std::uint8_t { data_loader = 0, conv_worker = 1, fc_worker = 2, aggregator = 3, monitor = 4, tree_node = 5 };
+inline constexpr Role kLastRole = Role::tree_node;
+inline constexpr std::uint8_t kRoles = 6;
 
 std::string_view name_of(Role role);  ///< "conv-worker"
 std::optional<Role> role_from_name(std::string_view name);

@@ -4,14 +4,28 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/ids.h"
 #include "messages/gradient_block.h"
 #include "messages/message_type.h"
 
 namespace hourglass {
 
-/// A worker -> aggregator: what it wants added to the group's parameters (weight-delta units: after its own optimizer, over H
-/// local steps; or, where the job has a server rule, the negative mean gradient). Named by (run, generation, sender, clock); accepted in
-/// clock order, exactly once.
+/// How far a child's pushes are contained in what a tree node has pushed.
+struct Carried {
+  ActorId id;
+  std::uint64_t clock = 0;  ///< of the child's first push that is not contained
+
+  template <class Self, class V>
+  static void fields(Self& m, V& v) {
+    v.choice(m.id.role, kLastRole);
+    v.number(m.id.index);
+    v.number(m.clock);
+  }
+};
+
+/// A worker -> its parent (the aggregator or a tree node), and a tree node -> its own: what it wants added to the group's parameters
+/// (weight-delta units: after its own optimizer, over H local steps; or, where the job has a server rule, the negative mean gradient).
+/// Named by (run, generation, sender, clock); accepted in clock order, exactly once.
 struct GradientPush {
   static constexpr MessageType kType = MessageType::gradient_push;
   std::uint64_t run = 0;
@@ -23,6 +37,8 @@ struct GradientPush {
   double progress = 0;             ///< of its newest batch, as in Batch: where a server rule needs the schedule's rate
   bool momentum = false;           ///< momentum instead of a gradient, for a server rule that takes both
   bool flush = false;              ///< the last push of this sender before the end of the run or its leave
+  std::uint32_t workers = 1;       ///< whose rounds are summed up in it: the sender's weight in the mean over all workers
+  std::vector<Carried> carried;    ///< of a tree node: should it die, its parent knows what of its children's pushes came through
   std::vector<GradientBlock> blocks;
 
   template <class Self, class V>
@@ -36,6 +52,8 @@ struct GradientPush {
     v.real(m.progress);
     v.flag(m.momentum);
     v.flag(m.flush);
+    v.number(m.workers, 0, limits::kMembers);
+    v.items(m.carried, limits::kMembers);
     v.items(m.blocks, limits::kBlocks);
   }
 };

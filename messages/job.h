@@ -23,6 +23,8 @@ struct Job {
   std::uint32_t fc_workers = 1;        ///< 0: no cut, the whole model on the CONV workers
   double start_timeout_seconds = 120;  ///< with fewer CONV workers than asked for, start after this (at least one)
   double dead_after_seconds = 10;      ///< a member without heartbeat for this long is removed
+  std::uint32_t tree_arity = 0;  ///< most children of the aggregator and of each tree node, in the conv group; 0: a star, no tree nodes
+  double tree_keep = 1;          ///< a tree node forwards so many times the most entries that one of its children pushed
   // training
   std::uint32_t batch = 32;  ///< samples per CONV worker and step; the learning rate is that of all workers' batches together
   std::uint32_t epochs = 3;
@@ -62,6 +64,8 @@ struct Job {
     v.number(m.fc_workers, 0, 100);
     v.real(m.start_timeout_seconds);
     v.real(m.dead_after_seconds);
+    v.number(m.tree_arity, 0, 64);
+    v.real(m.tree_keep);
     v.number(m.batch, 1, limits::kBatchSamples);
     v.number(m.epochs, 1, 1000000);
     v.number(m.samples);

@@ -16,6 +16,8 @@ struct ParameterRequest {
   Group group = Group::conv;
   bool has_version = false;  ///< false: send a snapshot
   std::uint64_t version = 0;
+  std::uint64_t clock = 0;  ///< of the sender's first push without a verdict: it will not repeat any before
+  bool flushed = false;     ///< it has made its last push, and that is settled
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
@@ -23,6 +25,8 @@ struct ParameterRequest {
     v.choice(m.group, Group::fc);
     v.flag(m.has_version);
     v.number(m.version);
+    v.number(m.clock);
+    v.flag(m.flushed);
   }
 };
 

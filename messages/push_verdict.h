@@ -14,12 +14,13 @@ enum class Verdict : std::uint8_t {
   nonfinite,  ///< a value is not finite
   shape,      ///< blocks do not fit the group
   version,    ///< base version from the future, or another run
+  moved,      ///< the sender has another parent now, or the parent is leaving
 };
-inline constexpr Verdict kLastVerdict = Verdict::version;
+inline constexpr Verdict kLastVerdict = Verdict::moved;
 std::string_view name_of(Verdict verdict);
 
-/// Aggregator -> the sender of a push, at once. A repeat of the push gets the same verdict. What was rejected returns to the
-/// sender's error-feedback residual.
+/// The sender's parent (the aggregator, or a tree node, which then owns what it took) -> the sender of a push, at once. A repeat of the
+/// push gets the same verdict. What was rejected returns to the sender's error-feedback residual.
 struct PushVerdict {
   static constexpr MessageType kType = MessageType::push_verdict;
   std::uint32_t generation = 0;

@@ -45,7 +45,7 @@ struct MemberStatus {
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
-    v.choice(m.id.role, Role::monitor);
+    v.choice(m.id.role, kLastRole);
     v.number(m.id.index);
     v.number(m.number);
     v.text(m.name, limits::kNameBytes);

@@ -43,6 +43,7 @@ ExitCode run_train(Invocation& invocation);
 ExitCode run_data_loader(Invocation& invocation);
 ExitCode run_conv_worker(Invocation& invocation);
 ExitCode run_fc_worker(Invocation& invocation);
+ExitCode run_tree_node(Invocation& invocation);
 ExitCode run_aggregator(Invocation& invocation);
 ExitCode run_monitor(Invocation& invocation);
 ExitCode run_solo(Invocation& invocation);

@@ -25,6 +25,8 @@ const std::vector<Command>& commands() {
        kRole, run_data_loader},
       {"conv-worker", "role: trains the conv part", "  HOURGLASS_AGGREGATOR=host:7070 hourglass conv-worker\n", kRole, run_conv_worker},
       {"fc-worker", "role: trains the fc part", "  hourglass fc-worker --aggregator host:7070 --threads 2\n", kRole, run_fc_worker},
+      {"tree-node", "role: merges the pushes of the CONV workers below it", "  hourglass tree-node --aggregator host:7070\n", kRole,
+       run_tree_node},
       {"monitor", "role: dashboard, metrics; HTTP port 8080", "  hourglass monitor --aggregator host:7070 --monitor-bind 0.0.0.0\n", kRole,
        run_monitor},
       {"solo", "train in one process, as a yardstick", "  hourglass solo --model lenet5 --dataset synthetic --epochs 1 --json\n",

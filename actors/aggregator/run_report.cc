@@ -116,7 +116,8 @@ RunStatus full_status(const RunFacts& facts, Instant now) {
   out.members = facts.members->departed();
   for (const auto& [id, row] : facts.members->rows()) {
     if (out.members.size() >= limits::kMembers) out.members.erase(out.members.begin());  // the departed make room
-    const GroupServer* group = id.role == Role::conv_worker ? facts.conv : (id.role == Role::fc_worker ? facts.fc : nullptr);
+    const bool in_conv = id.role == Role::conv_worker || id.role == Role::tree_node;     // 0 for those under a tree node
+    const GroupServer* group = in_conv ? facts.conv : (id.role == Role::fc_worker ? facts.fc : nullptr);
     MemberStatus member;
     member.id = id;
     member.number = row.member.number;

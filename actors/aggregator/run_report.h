@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "actors/aggregator/group_server.h"
 #include "actors/aggregator/member_table.h"
+#include "actors/group_server.h"
 #include "messages/job.h"
 #include "messages/run_status.h"
 

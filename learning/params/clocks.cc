@@ -29,6 +29,12 @@ void ClockTable::advance(ActorId id) {
   ++found->second.pace;
 }
 
+void ClockTable::skip(ActorId id, std::uint64_t pushed) {
+  const auto found = members_.find(id);
+  HG_CHECK(found != members_.end(), "only members skip");
+  found->second.pushed = std::max(found->second.pushed, pushed);
+}
+
 void ClockTable::level() {
   std::uint64_t fastest = 0;
   for (const auto& [id, clock] : members_) fastest = clock.active ? std::max(fastest, clock.pace) : fastest;
@@ -75,7 +81,8 @@ std::optional<std::uint64_t> ClockTable::admitted(ActorId id) const {
   if (found == members_.end() || bound_.unlimited()) return std::nullopt;
   const Clock& clock = found->second;
   const std::uint64_t last_pace = std::max(slowest() + *bound_.slack, clock.pace == 0 ? 0 : clock.pace - 1);
-  return clock.pushed + last_pace - clock.pace;  // its unit u runs at pace `pace + (u - pushed)`
+  const std::uint64_t pace = clock.active ? clock.pace : std::max(clock.pace, slowest());  // where it will be when it wakes
+  return clock.pushed + std::max(last_pace, pace == 0 ? 0 : pace - 1) - pace;              // its unit u runs at pace `pace + (u - pushed)`
 }
 
 bool ClockTable::admits_next(ActorId id) const { return !contains(id) || bound_.admits(pace(id), slowest()); }

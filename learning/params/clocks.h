@@ -37,6 +37,9 @@ class ClockTable {
   /// One more push of this member was accounted for.
   void advance(ActorId id);
 
+  /// The member's pushes are counted from `pushed` on, if that is further; its place in the race stays.
+  void skip(ActorId id, std::uint64_t pushed);
+
   /// Puts every active member at the pace of the fastest: whoever waited may go on.
   void level();
 
@@ -48,6 +51,8 @@ class ClockTable {
   [[nodiscard]] std::size_t active_count() const;
   /// Who shares the round of this member's next push: the active, and those that have become idle after their push of it.
   [[nodiscard]] std::size_t sharing(ActorId id) const;
+  /// Does it take part in that round? As in sharing().
+  [[nodiscard]] bool shares(ActorId id, std::uint64_t round) const { return active(id) || pace(id) > round; }
   [[nodiscard]] std::size_t active_max() const { return active_max_; }  ///< most that were ever active at once
   /// The member may start units (counted like its pushes) up to and including this one; empty: no bound.
   [[nodiscard]] std::optional<std::uint64_t> admitted(ActorId id) const;

@@ -21,6 +21,7 @@ class ParameterStore {
  public:
   /// Deltas kept; a worker further behind takes a snapshot, as does one for whom the snapshot is smaller.
   static constexpr std::size_t kDeltasMax = limits::kDeltas;
+  static constexpr bool kOwnsParameters = true;
 
   /// `rule`: null where pushes are deltas to be added.
   ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink, std::unique_ptr<ServerRule> rule = nullptr);

@@ -77,6 +77,10 @@ void warn_of_contradictions(Resolved& resolved) {
     warnings.push_back("bytes.boundary = " + job.boundary +
                        " changes what the FC part sees, in evaluations too; for activations there is \"zeros | u8\"");
   }
+  if (job.tree_arity >= 2 && job.tree_arity >= job.conv_workers) {
+    warnings.push_back("cluster.tree_arity = " + std::to_string(job.tree_arity) + " has no effect: all " +
+                       std::to_string(job.conv_workers) + " CONV workers fit under the aggregator");
+  }
   if (job.learning_rate == 0) warnings.push_back("train.learning_rate = 0: nothing will be learned");
   const std::uint64_t round = std::uint64_t{job.batch} * job.conv_workers;
   if (job.samples > 0 && job.samples < round) {
@@ -108,6 +112,10 @@ void complete(Resolved& resolved) {
   fits = accept(resolved, "bytes.boundary", compress::boundary_spec(job.boundary)) && fits;
   if (job.boundary_gradients != "same")
     fits = accept(resolved, "bytes.boundary_gradients", compress::boundary_spec(job.boundary_gradients)) && fits;
+  if (job.tree_arity >= 2 && !params::adds(job)) {
+    resolved.reject("cluster.tree_arity",
+                    "tree nodes sum what train.server = \"" + job.server + "\" wants from each worker; set 0, or server \"add\"");
+  }
   if (shaped) {
     const auto model = nn::parse_model(job.model, {job.channels, job.height, job.width}, job.classes, job.fc_workers > 0);
     if (accept(resolved, "model.name", model) && job.fc_workers > 0 && model->fc.empty()) {

@@ -8,6 +8,8 @@
 #include "actors/data_loader.h"
 #include "actors/fc_worker.h"
 #include "actors/monitor.h"
+#include "actors/tree.h"
+#include "actors/tree_node.h"
 
 namespace hourglass {
 namespace {
@@ -38,13 +40,16 @@ SimulatedCluster::SimulatedCluster(SimulatedClusterOptions options)
   reactor_.set_busy_time([times = options_.compute, cut = options_.job.fc_workers > 0](const sim::Delivery& delivery) {
     return busy_time(times, cut, delivery.envelope);
   });
-  for (const Role role : {Role::aggregator, Role::data_loader, Role::conv_worker, Role::fc_worker, Role::monitor}) ids_[role] = {};
+  for (const Role role : {Role::aggregator, Role::data_loader, Role::conv_worker, Role::fc_worker, Role::monitor, Role::tree_node})
+    ids_[role] = {};
 }
 
 void SimulatedCluster::start() {
   add(Role::aggregator);
   if (options_.monitor) add(Role::monitor);
   add(Role::data_loader);
+  const std::size_t nodes = options_.tree_nodes.value_or(Tree::nodes_wanted(options_.job));
+  for (std::size_t i = 0; i < nodes; ++i) add(Role::tree_node);
   for (std::uint32_t i = 0; i < options_.job.fc_workers; ++i) add(Role::fc_worker);
   for (std::uint32_t i = 0; i < options_.job.conv_workers; ++i) add(Role::conv_worker);
 }
@@ -68,6 +73,7 @@ ActorId SimulatedCluster::add(Role role) {
     case Role::conv_worker: actor = make_conv_worker(identity); break;
     case Role::fc_worker: actor = make_fc_worker(identity); break;
     case Role::monitor: actor = make_monitor(nullptr, identity); break;
+    case Role::tree_node: actor = make_tree_node(identity); break;
   }
   ids_[role].push_back(id);
   reactor_.host(id, std::move(actor), role == Role::aggregator ? "aggregator" : to_string(id));

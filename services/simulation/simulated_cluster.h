@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct SimulatedClusterOptions {
   std::uint64_t seed = 1;
   std::uint64_t run = 77;
   std::string data_dir;
+  std::optional<std::size_t> tree_nodes;  ///< instead of as many as the job's tree wants
   bool monitor = true;
 };
 

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <thread>
 
+#include "actors/tree.h"
 #include "services/hosting/log.h"
 #include "services/hosting/ports.h"
 #include "services/options/source.h"
@@ -139,6 +140,7 @@ Status TrainRun::start_others() {
   std::vector<std::string> data;
   if (!settings.data_dir.empty()) data = {"--data-dir", settings.data_dir};
   slots_.push_back(make_slot(Role::data_loader, 1, data));
+  for (unsigned i = 1; i <= Tree::nodes_wanted(settings.job); ++i) slots_.push_back(make_slot(Role::tree_node, i, {}));
   for (unsigned i = 1; i <= settings.job.fc_workers; ++i) slots_.push_back(make_slot(Role::fc_worker, i, {}));
   for (unsigned i = 1; i <= settings.job.conv_workers; ++i) slots_.push_back(make_slot(Role::conv_worker, i, {}));
   for (std::size_t i = 1; i < slots_.size(); ++i) {

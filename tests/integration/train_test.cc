@@ -79,6 +79,25 @@ TEST(Train, WithoutFcWorkersTheWholeModelTrainsOnConvWorkers) {
   EXPECT_EQ(object_of(program)["fc_workers"], 0);
 }
 
+TEST(Train, ATreeOfNodesTrainsAndAKilledNodeIsReplaced) {
+  const std::string folder = fresh_folder("tree");
+  const Words more = {"--samples",  "20000",          "--conv-workers",       "4",          "--fc-workers",
+                      "0",          "--set",          "cluster.tree_arity=2", "--compress", "topk ratio=0.05",
+                      "--downlink", "topk ratio=0.1", "--dead-after",         "3",          "--no-dashboard"};
+  Program program(HOURGLASS_PROGRAM, train_words(folder + "/run", more), folder);
+  ASSERT_TRUE(eventually([&] { return has_trained(folder + "/run", 1000); })) << program.errors();
+  const auto nodes = children(program.id(), "tree-node");
+  ASSERT_EQ(nodes.size(), 2U);
+  ASSERT_EQ(kill(nodes[0], SIGKILL), 0);
+  EXPECT_EQ(program.wait(300), 0) << program.errors();
+  EXPECT_NE(program.errors().find("tree-node-"), std::string::npos) << program.errors();
+  const json result = object_of(program);
+  EXPECT_EQ(result["status"], "finished");
+  EXPECT_EQ(result["samples"], 20000);
+  EXPECT_GT(result["accuracy"].get<double>(), 0.5);
+  EXPECT_TRUE(children(program.id()).empty());
+}
+
 TEST(Train, AKilledWorkerIsReplacedAndTheRunEnds) {
   const std::string folder = fresh_folder("killed");
   Program program(HOURGLASS_PROGRAM, train_words(folder + "/run", {"--samples", "40000", "--no-dashboard"}), folder);

@@ -264,7 +264,7 @@ TEST(Names, OfEnums) {
   EXPECT_EQ(name_of(Phase::waiting), "waiting");
   EXPECT_EQ(name_of(kLastPhase), "finished");
   EXPECT_EQ(name_of(Verdict::applied), "applied");
-  EXPECT_EQ(name_of(kLastVerdict), "version");
+  EXPECT_EQ(name_of(kLastVerdict), "moved");
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ SimulatedClusterOptions simulated(const ClusterOptions& options) {
   out.network = options.network;
   out.seed = options.seed;
   out.monitor = options.monitor;
+  out.tree_nodes = options.tree_nodes;
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ClusterOptions {
   sim::SimOptions network;
   std::uint64_t seed = 1;
   bool monitor = true;
+  std::optional<std::size_t> tree_nodes;  ///< started at once; empty: as many as the job wants
 };
 
 class Cluster {

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tree node's part of one parameter group: towards its parent a worker's (see Replica), towards its children an aggregator's (see
+// ParameterStore). Pushes go up merged, deltas pass down as they came.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "learning/params/merge_node.h"
+#include "messages/gradient_push.h"
+#include "messages/parameter_update.h"
+#include "messages/push_verdict.h"
+
+namespace hourglass::params {
+
+class Relay {
+ public:
+  static constexpr std::size_t kDeltasMax = limits::kDeltas;
+  static constexpr bool kOwnsParameters = false;
+
+  /// `lossless`: of the job's downlink.
+  Relay(std::vector<float> initial, MergeNode merge, bool lossless);
+
+  /// Towards the children.
+  /// A validated push, whole: it is the root that weighs. False where the sum could not be held; then nothing changes.
+  [[nodiscard]] bool take(const std::vector<GradientBlock>& blocks, bool flush);
+  [[nodiscard]] std::uint64_t published_version() const { return version_; }
+  [[nodiscard]] const std::vector<float>& published() const { return published_; }
+  [[nodiscard]] bool lossless() const { return lossless_; }
+  /// As ParameterStore's.
+  [[nodiscard]] Result<std::vector<VersionDelta>> deltas_since(std::uint64_t from) const;
+  [[nodiscard]] VersionDelta absolute() const;
+  /// Server rules and trees do not go together.
+  [[nodiscard]] bool wants_momentum() const { return false; }
+
+  /// Towards the parent.
+  [[nodiscard]] std::uint64_t version() const { return version_; }
+  [[nodiscard]] std::size_t size() const { return published_.size(); }
+  /// What is to be forwarded now; a flush forwards all that is held.
+  Result<std::vector<GradientBlock>> push(std::uint64_t clock, bool flush, bool flush_residual);
+  void settle(std::uint64_t clock, Verdict verdict);
+  void end_warmup() {}
+  /// Errors: as Replica's.
+  Status absorb(const ParameterUpdate& update);
+  Status absorb(std::span<const float> values, std::uint64_t version, std::uint64_t applied_clock);
+
+  [[nodiscard]] const MergeNode& merge() const { return merge_; }
+
+ private:
+  struct Forwarded {
+    std::uint64_t clock = 0;
+    std::vector<GradientBlock> blocks;
+  };
+  struct Passed {
+    std::uint64_t from = 0;
+    VersionDelta delta;
+    std::size_t bytes = 0;
+  };
+  std::vector<float> published_;
+  MergeNode merge_;
+  bool lossless_;
+  std::deque<Forwarded> unsettled_;
+  std::deque<Passed> ring_;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace hourglass::params
