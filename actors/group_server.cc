@@ -97,14 +97,17 @@ void BasicGroupServer<Store>::answer_stranger(Context& context, ActorId from, co
   const auto before = departed_.find(from);
   if (before == departed_.end() || message.run != run_ || message.generation != generation_) return;
   Departed& departed = before->second;
-  if (message.clock >= departed.pushed) {
-    if (message.clock > departed.pushed) return;  // its predecessor comes again, too
-    departed.verdicts.push_back(Verdict::moved);
-    if (departed.verdicts.size() > kVerdictsKept) departed.verdicts.pop_front();
-    ++departed.pushed;
+  if (message.clock < departed.pushed) {
+    const std::uint64_t age = departed.pushed - 1 - message.clock;
+    if (age < departed.verdicts.size()) return answer(context, from, message.clock, departed.verdicts[departed.verdicts.size() - 1 - age]);
   }
-  const std::uint64_t age = departed.pushed - 1 - message.clock;
-  if (age < departed.verdicts.size()) answer(context, from, message.clock, departed.verdicts[departed.verdicts.size() - 1 - age]);
+  const auto below = below_.find(from);
+  if (below != below_.end() && message.clock < below->second) return answer(context, from, message.clock, Verdict::applied);
+  if (message.clock != departed.pushed) return;  // void, or its predecessor comes again, too
+  departed.verdicts.push_back(Verdict::moved);
+  if (departed.verdicts.size() > kVerdictsKept) departed.verdicts.pop_front();
+  ++departed.pushed;
+  answer(context, from, message.clock, Verdict::moved);
 }
 
 template <class Store>
@@ -187,7 +190,15 @@ void BasicGroupServer<Store>::answer(Context& context, ActorId to, std::uint64_t
 template <class Store>
 void BasicGroupServer<Store>::on(Context& context, ActorId from, const ParameterRequest& message) {
   const auto found = peers_.find(from);
-  if (found == peers_.end() || message.generation != generation_) return;
+  if (message.generation != generation_) return;
+  if (found == peers_.end()) {  // it will hear that it has another parent when it repeats its pushes
+    if (departed_.size() >= kBelowMax && !departed_.contains(from)) return;
+    Departed& departed = departed_[from];
+    if (message.clock <= departed.pushed) return;
+    departed.pushed = message.clock;
+    departed.verdicts.clear();
+    return;
+  }
   Peer& peer = found->second;
   if (message.clock > clocks_.pushed(from)) {  // what lies between was settled elsewhere
     clocks_.skip(from, message.clock);

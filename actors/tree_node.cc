@@ -114,11 +114,8 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
 
   void on(Context& context, ActorId from, ParameterRequest&& message) {
     if (!server_ || message.group != Group::conv) return;
-    if (server_->contains(from)) {
-      server_->on(context, from, message);
-    } else if (early_.size() < kEarlyMax) {
-      early_[from] = message;  // its roster is newer than ours
-    }
+    if (!server_->contains(from) && early_.size() < kEarlyMax) early_[from] = message;  // its roster may be newer than ours
+    server_->on(context, from, message);
   }
 
   void on(Context& context, ActorId, PushVerdict&& message) {
