@@ -101,7 +101,7 @@ TEST(Identities, RoundTripAndForeignOnesAreRefused) {
   }
   EXPECT_EQ(encode({Line::messages, {Role::fc_worker, 0x04030201}}), std::string("H\x02\x01\x02\x03\x04"));
   for (const std::string& bad :
-       {std::string(), std::string("H"), std::string("X\x01\x01\x02\x03\x04"), std::string("H\x05\x01\x02\x03\x04"),
+       {std::string(), std::string("H"), std::string("X\x01\x01\x02\x03\x04"), std::string("H\x06\x01\x02\x03\x04"),
         std::string("H\x01\x01\x02\x03\x04\x05"), std::string("\0\x01\x02\x03\x04", 5)}) {
     EXPECT_FALSE(decode_identity(bad).has_value());
   }
