@@ -43,14 +43,11 @@ void ParameterStore::publish() {
   auto blocks = downlink_.compress(pending_, version_);
   HG_CHECK(blocks.ok(), "only finite pushes are applied");
   std::fill(pending_.begin(), pending_.end(), 0.0F);
-  Published entry{from, {version_, std::move(*blocks)}, 0};
-  for (const GradientBlock& block : entry.delta.blocks) {
+  for (const GradientBlock& block : *blocks) {
     const Status status = compress::accumulate(block, published_);
     HG_CHECK(status.ok(), "our own blocks are valid");
-    entry.bytes += block.indices.size() + block.values.size() + 32;
   }
-  ring_.push_back(std::move(entry));
-  if (ring_.size() > kDeltasMax) ring_.pop_front();
+  ring_.push(from, {version_, std::move(*blocks)});
 }
 
 void ParameterStore::publish_exact() {
@@ -72,30 +69,8 @@ void ParameterStore::replace(std::vector<float> values, std::uint64_t version) {
 }
 
 Result<std::vector<VersionDelta>> ParameterStore::deltas_since(std::uint64_t from) const {
-  std::vector<VersionDelta> out;
-  if (from == published_version_) return out;
-  std::size_t bytes = 0;
-  for (auto entry = ring_.rbegin(); entry != ring_.rend(); ++entry) {
-    bytes += entry->bytes;
-    if (bytes >= exact_.size() * sizeof(float)) break;
-    out.push_back(entry->delta);
-    if (entry->from == from) {
-      std::reverse(out.begin(), out.end());
-      return out;
-    }
-    if (entry->from < from) break;
-  }
-  return {Errc::too_stale, "no chain of deltas from version " + std::to_string(from)};
-}
-
-VersionDelta ParameterStore::absolute() const {
-  VersionDelta out;
-  out.to = published_version_;
-  GradientBlock block;
-  block.length = block.count = published().size();
-  block.values = to_bytes(std::span<const float>(published()));
-  out.blocks.push_back(std::move(block));
-  return out;
+  if (from == published_version_) return std::vector<VersionDelta>();
+  return ring_.since(from, size() * sizeof(float));
 }
 
 }  // namespace hourglass::params

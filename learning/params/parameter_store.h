@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "learning/compress/error_feedback.h"
+#include "learning/params/published.h"
 #include "learning/params/server_rule.h"
 #include "messages/parameter_update.h"
 
@@ -19,8 +20,6 @@ namespace hourglass::params {
 /// workers of any recent version to the newest. Where the downlink is lossless there is no ring: an update carries the values themselves.
 class ParameterStore {
  public:
-  /// Deltas kept; a worker further behind takes a snapshot, as does one for whom the snapshot is smaller.
-  static constexpr std::size_t kDeltasMax = limits::kDeltas;
   static constexpr bool kOwnsParameters = true;
 
   /// `rule`: null where pushes are deltas to be added.
@@ -51,14 +50,9 @@ class ParameterStore {
   /// the ring does not reach back or values are smaller: then send absolute().
   [[nodiscard]] Result<std::vector<VersionDelta>> deltas_since(std::uint64_t from) const;
   /// The published values as one dense f32 block.
-  [[nodiscard]] VersionDelta absolute() const;
+  [[nodiscard]] VersionDelta absolute() const { return whole(published_version_, published()); }
 
  private:
-  struct Published {
-    std::uint64_t from = 0;
-    VersionDelta delta;
-    std::size_t bytes = 0;
-  };
   void step();
   std::unique_ptr<ServerRule> rule_;
   std::vector<float> delta_;  ///< of a rule's step
@@ -66,7 +60,7 @@ class ParameterStore {
   std::vector<float> published_;  ///< empty where lossless
   std::vector<float> pending_;    ///< applied since the last publication; empty where lossless
   compress::ErrorFeedback downlink_;
-  std::deque<Published> ring_;
+  DeltaRing ring_;
   std::uint64_t version_ = 0;
   std::uint64_t published_version_ = 0;
 };

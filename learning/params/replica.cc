@@ -6,9 +6,9 @@
 namespace hourglass::params {
 
 Replica::Replica(std::vector<float> initial, compress::ErrorFeedback memory)
-    : published_(std::move(initial)),
-      local_(published_.size(), 0.0F),
-      working_(std::make_shared<std::vector<float>>(published_)),
+    : copy_(std::move(initial)),
+      local_(size(), 0.0F),
+      working_(std::make_shared<std::vector<float>>(copy_.values())),
       memory_(std::move(memory)) {}
 
 Replica Replica::of_gradients(std::vector<float> initial, compress::ErrorFeedback memory, std::optional<compress::ErrorFeedback> warmup) {
@@ -76,7 +76,7 @@ void Replica::drop_contained(std::uint64_t applied_clock) {
 
 void Replica::rebuild() {
   std::vector<float>& working = writable();
-  std::copy(published_.begin(), published_.end(), working.begin());
+  std::copy(copy_.values().begin(), copy_.values().end(), working.begin());
   if (gradients_) return;
   for (const Pending& push : pending_) {
     for (const GradientBlock& block : push.blocks) {
@@ -89,36 +89,11 @@ void Replica::rebuild() {
 }
 
 Status Replica::absorb(const ParameterUpdate& update) {
-  if (update.absolute) {
-    if (update.deltas.size() != 1 || update.deltas[0].blocks.size() != 1) return {Errc::malformed, "an absolute update is one block"};
-    const GradientBlock& block = update.deltas[0].blocks[0];
-    if (block.offset != 0 || block.length != size()) return {Errc::malformed, "an absolute update covers the group"};
-    if (update.deltas[0].to < version_) return {};  // late: newer values are here already
-    const Status status = compress::assign(block, published_);
-    if (!status.ok()) return status;
-    version_ = update.deltas[0].to;
-  } else {
-    if (!update.deltas.empty() && update.deltas.back().to <= version_) return {};
-    if (!update.deltas.empty() && update.from != version_) {
-      return {Errc::too_stale, "the update starts at version " + std::to_string(update.from) + ", here is " + std::to_string(version_)};
-    }
-    std::uint64_t last = version_;
-    for (const VersionDelta& delta : update.deltas) {
-      if (delta.to <= last) return {Errc::malformed, "versions must rise"};
-      last = delta.to;
-      for (const GradientBlock& block : delta.blocks) {
-        const Status status = compress::validate(block, size());
-        if (!status.ok()) return status;
-      }
-    }
-    for (const VersionDelta& delta : update.deltas) {
-      for (const GradientBlock& block : delta.blocks) {
-        const Status status = compress::accumulate(block, published_);
-        HG_CHECK(status.ok(), "validated above");
-      }
-      memory_.observe(delta.blocks);
-    }
-    version_ = last;
+  const Result<Taken> taken = copy_.absorb(update);
+  if (!taken.ok()) return taken.error();
+  if (*taken == Taken::late) return {};
+  if (*taken == Taken::deltas) {
+    for (const VersionDelta& delta : update.deltas) memory_.observe(delta.blocks);
   }
   drop_contained(update.applied_clock);
   rebuild();
@@ -126,10 +101,9 @@ Status Replica::absorb(const ParameterUpdate& update) {
 }
 
 Status Replica::absorb(std::span<const float> values, std::uint64_t version, std::uint64_t applied_clock) {
-  if (values.size() != size()) return {Errc::malformed, "a snapshot covers the group"};
-  if (version < version_) return {};
-  std::copy(values.begin(), values.end(), published_.begin());
-  version_ = version;
+  const Result<Taken> taken = copy_.absorb(values, version);
+  if (!taken.ok()) return taken.error();
+  if (*taken == Taken::late) return {};
   drop_contained(applied_clock);
   rebuild();
   return {};

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "learning/compress/error_feedback.h"
+#include "learning/params/published.h"
 #include "messages/gradient_push.h"
 #include "messages/parameter_update.h"
 #include "messages/push_verdict.h"
@@ -26,8 +27,8 @@ class Replica {
   /// Steps are gradients for a server rule: working is what is published, and no more. `warmup`: what compresses until end_warmup().
   static Replica of_gradients(std::vector<float> initial, compress::ErrorFeedback memory, std::optional<compress::ErrorFeedback> warmup);
 
-  [[nodiscard]] std::uint64_t version() const { return version_; }
-  [[nodiscard]] std::size_t size() const { return published_.size(); }
+  [[nodiscard]] std::uint64_t version() const { return copy_.version(); }
+  [[nodiscard]] std::size_t size() const { return copy_.values().size(); }
   /// What to compute with. Shared and never written again while anybody else holds it: a batch under way keeps the parameters of its
   /// forward pass.
   [[nodiscard]] std::shared_ptr<const std::vector<float>> working() const { return working_; }
@@ -48,7 +49,7 @@ class Replica {
 
   [[nodiscard]] double residual_norm() const { return memory_.residual_norm(); }
   [[nodiscard]] std::size_t unsettled() const;  ///< pushes without a verdict
-  [[nodiscard]] std::span<const float> published() const { return published_; }
+  [[nodiscard]] std::span<const float> published() const { return copy_.values(); }
 
  private:
   struct Pending {
@@ -61,7 +62,7 @@ class Replica {
   std::vector<float>& writable();
   compress::ErrorFeedback& memory() { return warmup_ ? *warmup_ : memory_; }
 
-  std::vector<float> published_;
+  PublishedCopy copy_;
   std::vector<float> local_;  ///< sum of steps since the last push
   bool local_used_ = false;
   std::shared_ptr<std::vector<float>> working_;
@@ -69,7 +70,6 @@ class Replica {
   std::optional<compress::ErrorFeedback> warmup_;
   bool gradients_ = false;
   std::deque<Pending> pending_;
-  std::uint64_t version_ = 0;
 };
 
 }  // namespace hourglass::params
