@@ -170,18 +170,19 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   [[nodiscard]] std::uint32_t capacity() const { return leaving_ ? 0 : outstanding_max() + (synchronous() ? 0 : 1); }
 
   void begin(Context& context) {
-    auto parts = make_worker_parts(membership_.welcome(), Group::conv, job().compress);
+    auto parts = make_worker_parts(membership_.welcome(), Group::conv);
     if (!parts.ok()) return membership_.leave(context, exit_code_of(parts.error()), parts.error().text);
     under_way_.clear();  // before the networks that their tapes belong to
     job_model_ = std::move(parts->model);
     optimizer_ = std::move(parts->optimizer);
     schedule_ = std::move(parts->schedule);
     codec_ = parts->boundary;
+    gradients_ = parts->gradients;
     gradient_.resize(job_model_->conv.size());
     leases_ = {};
     in_unit_ = unit_samples_ = 0;
     active_ = true;
-    group_.emplace(Group::conv, params::Replica(job_model_->conv, std::move(parts->memory)), membership_.welcome());
+    group_.emplace(Group::conv, std::move(parts->replica), membership_.welcome());
     started_ = group_->clock() * job().local_steps;
     if (job().tree_arity == 0) group_->start(context);  // else the roster tells the parent
   }
@@ -305,7 +306,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   /// Backward pass, optimizer step, and a push where a unit of H batches is complete.
   void learn(Context& context, UnderWay& batch, std::span<const float> output_gradient, LeaseResult result) {
     job_model_->model.conv->backward(*batch.parameters, *batch.tape, output_gradient, gradient_, {});
-    const double rate = job().learning_rate * schedule_->factor(batch.progress);
+    const double rate = gradients_ ? 1.0 / job().local_steps : job().learning_rate * schedule_->factor(batch.progress);
     optimizer_->step(*batch.parameters, gradient_, rate);
     if (!params::all_finite(gradient_)) {
       context.count("steps_nonfinite", 1);
@@ -315,6 +316,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     batch.parameters.reset();  // else step() would copy what nobody else reads
     group_->replica().step(gradient_);
     unit_version_ = in_unit_ == 0 ? batch.version : std::min(unit_version_, batch.version);
+    unit_progress_ = batch.progress;
     ++in_unit_;
     unit_samples_ += batch.samples;
     leases_.computed(result);
@@ -326,8 +328,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   void push(Context& context, bool flush) {
     const std::uint64_t clock = group_->clock();
-    const bool made =
-        group_->push(context, in_unit_ == 0 ? group_->replica().version() : unit_version_, unit_samples_, flush, job().flush_residual);
+    const std::uint64_t base = in_unit_ == 0 ? group_->replica().version() : unit_version_;
+    const bool made = group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_);
     if (made) {
       leases_.pushed(clock);
     } else {
@@ -361,6 +363,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void after_update(Context& context) {
+    if (group_->frozen()) optimizer_->freeze();
     pump(context);
     leave_if_drained(context);
   }
@@ -396,7 +399,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   std::optional<GroupMember> group_;
   std::unique_ptr<params::Optimizer> optimizer_;
   std::unique_ptr<params::Schedule> schedule_;
-  BoundaryCodec codec_ = BoundaryCodec::f32;
+  compress::BoundarySpec codec_;
+  bool gradients_ = false;  ///< see WorkerParts
   LeaseBook leases_;
   std::map<std::uint64_t, UnderWay> under_way_;
   std::uint64_t batches_ = 0;  ///< names batches towards FC workers
@@ -404,6 +408,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   std::uint64_t in_unit_ = 0;  ///< of them, learned since the last push
   std::uint32_t unit_samples_ = 0;
   std::uint64_t unit_version_ = 0;
+  double unit_progress_ = 0;
   std::vector<float> gradient_, boundary_, logit_gradient_;
   bool active_ = true;
   std::uint64_t activity_sequence_ = 0;

@@ -159,12 +159,14 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
 
   void begin(Context& context) {
     if (job().fc_workers == 0) return membership_.leave(context, ExitCode::config, "this job has no FC part (cluster.fc_workers = 0)");
-    auto parts = make_worker_parts(membership_.welcome(), Group::fc, alone() ? "dense" : job().compress);
+    auto parts = make_worker_parts(membership_.welcome(), Group::fc);
     if (!parts.ok()) return membership_.leave(context, exit_code_of(parts.error()), parts.error().text);
     job_model_ = std::move(parts->model);
     optimizer_ = std::move(parts->optimizer);
     schedule_ = std::move(parts->schedule);
     codec_ = parts->boundary;
+    masks_ = parts->masks;
+    gradients_ = parts->gradients;
     gradient_.resize(job_model_->fc.size());
     own_ = std::make_shared<std::vector<float>>(job_model_->fc);
     own_version_ = sent_version_ = 0;
@@ -174,7 +176,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     answers_.clear();
     in_unit_ = unit_samples_ = 0;
     active_ = true;
-    group_.emplace(Group::fc, params::Replica(job_model_->fc, std::move(parts->memory)), membership_.welcome());
+    group_.emplace(Group::fc, std::move(parts->replica), membership_.welcome());
     steps_ = group_->clock() * job().local_steps;
     group_->start(context);
   }
@@ -294,6 +296,9 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       context.count("batches_nonfinite", 1);
       std::fill(activation_gradient_.begin(), activation_gradient_.end(), 0.0F);
     }
+    if (masks_) {
+      for (std::size_t i = 0; i < activations_.size(); ++i) activation_gradient_[i] = activations_[i] == 0 ? 0.0F : activation_gradient_[i];
+    }
     answer(context, taken, rows);
     learn(context, parameters, taken.size(), progress, static_cast<std::uint32_t>(rows));
     context.count("steps", 1);
@@ -338,7 +343,8 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     // The learning rate is that of one batch of every CONV worker together: as on the conv side, where each push weighs 1/P. How many
     // batches happen to be taken at a time must not matter.
     const double scale = static_cast<double>(batches) / static_cast<double>(std::max<std::size_t>(1, served(context).size()));
-    optimizer_->step(*parameters, gradient_, job().learning_rate * schedule_->factor(progress) * scale);
+    const double rate = gradients_ ? 1.0 / job().local_steps : job().learning_rate * schedule_->factor(progress) * scale;
+    optimizer_->step(*parameters, gradient_, rate);
     if (!params::all_finite(gradient_)) {
       context.count("steps_nonfinite", 1);
       std::fill(gradient_.begin(), gradient_.end(), 0.0F);
@@ -354,13 +360,13 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     unit_version_ = in_unit_ == 0 ? group_->replica().version() : unit_version_;
     group_->replica().step(gradient_);
     unit_samples_ += rows;
+    unit_progress_ = progress;
     if (++in_unit_ >= job().local_steps) push(context, false);
   }
 
   void push(Context& context, bool flush) {
-    if (!group_->push(context, in_unit_ == 0 ? group_->replica().version() : unit_version_, unit_samples_, flush, job().flush_residual)) {
-      steps_ -= in_unit_;
-    }
+    const std::uint64_t base = in_unit_ == 0 ? group_->replica().version() : unit_version_;
+    if (!group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_)) steps_ -= in_unit_;
     in_unit_ = unit_samples_ = 0;
     context.gauge("residual_norm", group_->replica().residual_norm());
   }
@@ -376,6 +382,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   }
 
   void after_update(Context& context) {
+    if (group_->frozen()) optimizer_->freeze();
     if (alone()) adopt(context);
     step_if_due(context);
     report_phase(context);
@@ -432,7 +439,9 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   std::optional<GroupMember> group_;
   std::unique_ptr<params::Optimizer> optimizer_;
   std::unique_ptr<params::Schedule> schedule_;
-  BoundaryCodec codec_ = BoundaryCodec::f32;
+  compress::BoundarySpec codec_;
+  bool masks_ = false;  ///< as the next, see WorkerParts
+  bool gradients_ = false;
   std::shared_ptr<std::vector<float>> own_;  ///< where alone
   std::uint64_t own_version_ = 0;
   std::uint64_t sent_version_ = 0;  ///< newest that the aggregator was given
@@ -447,6 +456,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   std::uint64_t in_unit_ = 0;
   std::uint32_t unit_samples_ = 0;
   std::uint64_t unit_version_ = 0;
+  double unit_progress_ = 0;
   bool active_ = true;
   std::uint64_t activity_sequence_ = 0;
   bool leaving_ = false;

@@ -82,8 +82,8 @@ bool BasicGroupMember<Replica>::admits(std::uint64_t unit) const {
 }
 
 template <class Replica>
-bool BasicGroupMember<Replica>::push(Context& context, std::uint64_t base_version, std::uint32_t samples, bool flush, bool flush_residual,
-                                     Gathered gathered) {
+bool BasicGroupMember<Replica>::push(Context& context, std::uint64_t base_version, std::uint32_t samples, double progress, bool flush,
+                                     bool flush_residual, Gathered gathered) {
   auto blocks = replica_.push(clock_, flush, flush_residual);
   if (!blocks.ok()) {
     context.count("steps_nonfinite", 1);
@@ -97,6 +97,8 @@ bool BasicGroupMember<Replica>::push(Context& context, std::uint64_t base_versio
   message.clock = clock_++;
   message.base_version = base_version;
   message.samples = samples;
+  message.progress = progress;
+  message.momentum = frozen_;
   message.flush = flush;
   message.workers = gathered.workers;
   message.carried = std::move(gathered.carried);
@@ -150,6 +152,10 @@ bool BasicGroupMember<Replica>::on(Context& context, ActorId from, const Paramet
     context.count(status.error().code == Errc::too_stale ? "updates_with_gap" : "updates_invalid", 1);
     request(context);
     return false;
+  }
+  if (message.frozen && !frozen_) {
+    frozen_ = true;
+    replica_.end_warmup();
   }
   if (!message.deltas.empty()) exact_ = message.absolute;
   took(context, message.applied_clock, message.admitted_clock);

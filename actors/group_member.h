@@ -48,6 +48,7 @@ class BasicGroupMember {
   [[nodiscard]] std::uint64_t clock() const { return clock_; }  ///< of the next push
   [[nodiscard]] Values& replica() { return replica_; }
   [[nodiscard]] const Values& replica() const { return replica_; }
+  [[nodiscard]] bool frozen() const { return frozen_; }  ///< pushes are momentum from here on
   [[nodiscard]] std::size_t unsettled() const { return unsettled_.size(); }
   /// Units up to and including this one may be started; kNoBound of ParameterUpdate.
   [[nodiscard]] std::uint64_t admitted() const { return admitted_; }
@@ -56,7 +57,9 @@ class BasicGroupMember {
   [[nodiscard]] bool refused() const { return refused_; }
 
   /// Makes and sends the next push. False where the local steps were not finite: they are dropped and counted, no push is made.
-  bool push(Context& context, std::uint64_t base_version, std::uint32_t samples, bool flush, bool flush_residual, Gathered gathered = {});
+  /// `progress`: of its newest batch.
+  bool push(Context& context, std::uint64_t base_version, std::uint32_t samples, double progress, bool flush, bool flush_residual,
+            Gathered gathered = {});
   /// The clock that this verdict settled, if it was open.
   std::optional<std::uint64_t> on(Context& context, const PushVerdict& message);
   /// True where it was taken.
@@ -94,6 +97,7 @@ class BasicGroupMember {
   std::deque<Open> unsettled_;
   std::uint64_t admitted_ = 0;
   bool ready_ = false;  ///< an update has come since start() or await_update()
+  bool frozen_ = false;
   bool flush_made_ = false;
   bool exact_ = false;  ///< the newest values came whole, not as deltas
   Instant last_word_{};

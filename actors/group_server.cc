@@ -10,9 +10,9 @@ constexpr std::size_t kBelowMax = 16 * limits::kMembers;
 }  // namespace
 
 template <class Store>
-BasicGroupServer<Store>::BasicGroupServer(Group group, Store store, params::StalenessBound bound, std::uint64_t run,
-                                          std::uint32_t generation)
-    : group_(group), store_(std::move(store)), clocks_(bound), run_(run), generation_(generation) {}
+BasicGroupServer<Store>::BasicGroupServer(Group group, Store store, params::StalenessBound bound, std::uint32_t publish_every,
+                                          std::uint64_t run, std::uint32_t generation)
+    : group_(group), store_(std::move(store)), clocks_(bound), publish_every_(publish_every), run_(run), generation_(generation) {}
 
 template <class Store>
 std::uint64_t BasicGroupServer<Store>::join(ActorId id) {
@@ -170,7 +170,9 @@ void BasicGroupServer<Store>::take(Peer& peer, ActorId from, const GradientPush&
     // The mean over all workers that contribute to a round; after the data is used up, over everybody.
     std::size_t sharing = workers(clocks_.pace(from), message.flush);
     if (!message.flush && !clocks_.shares(from, clocks_.pace(from))) sharing += peer.workers;
-    store_.apply(message.blocks, 1.0F / static_cast<float>(std::max<std::size_t>(sharing, 1)));
+    const std::uint64_t pace = clocks_.pace(from);
+    oldest_unpublished_ = store_.version() == store_.published_version() ? pace : std::min(oldest_unpublished_, pace);
+    store_.apply(message.blocks, 1.0F / static_cast<float>(std::max<std::size_t>(sharing, 1)), message.progress);
     peer.own_versions.push_back(store_.version());
     if (peer.own_versions.size() > kVerdictsKept) peer.own_versions.pop_front();
   }
@@ -238,14 +240,27 @@ void BasicGroupServer<Store>::release(Context& context) {
     while (!peer.chunks.empty() && context.post(id, peer.chunks.front()).ok()) peer.chunks.pop_front();
     if (!peer.owed || !peer.chunks.empty() || !may_answer(id, peer)) continue;
     if constexpr (Store::kOwnsParameters) {
-      if (!published) store_.publish();
+      if (!published && publication_due(id, peer)) {
+        store_.publish();
+        published = true;
+      }
     }
-    published = true;
     peer.owed = !send_update(context, id, peer);
     if (peer.owed) continue;
     peer.asked = false;
     peer.news = news_;
   }
+}
+
+/// One delta for a whole round costs a worker as much as one for a single push: so a compressed stream waits for a round's pushes. But a
+/// read at pace c contains every push of pace c - s - 1 and before.
+template <class Store>
+bool BasicGroupServer<Store>::publication_due(ActorId reader, const Peer& peer) const {
+  if (store_.lossless() || peer.values_wanted) return true;
+  const std::uint64_t waiting = store_.version() - store_.published_version();
+  if (waiting >= (publish_every_ == 0 ? std::max<std::size_t>(1, clocks_.active_count()) : publish_every_)) return true;
+  const auto& slack = clocks_.bound().slack;
+  return waiting > 0 && slack && oldest_unpublished_ + *slack < clocks_.pace(reader);
 }
 
 template <class Store>
@@ -292,6 +307,7 @@ bool BasicGroupServer<Store>::send_update(Context& context, ActorId to, Peer& pe
   update.group = group_;
   update.applied_clock = applied(to, peer);
   update.admitted_clock = admitted(to);
+  update.frozen = store_.wants_momentum();
   update.from = peer.sent_version;
   const bool ahead = peer.sent_version > store_.published_version();
   if (ahead && Store::kOwnsParameters) return true;  // nonsense from the peer; its next push says more

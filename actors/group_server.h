@@ -35,7 +35,10 @@ struct Ledger {
 template <class Store>
 class BasicGroupServer {
  public:
-  BasicGroupServer(Group group, Store store, params::StalenessBound bound, std::uint64_t run, std::uint32_t generation);
+  /// `publish_every`: pushes between two publications of a compressed downlink; 0: as many as there are active members. Whatever it says, a
+  /// member reads all pushes that its bound promises it.
+  BasicGroupServer(Group group, Store store, params::StalenessBound bound, std::uint32_t publish_every, std::uint64_t run,
+                   std::uint32_t generation);
 
   /// The clock of its first push.
   std::uint64_t join(ActorId id);
@@ -102,6 +105,7 @@ class BasicGroupServer {
   [[nodiscard]] bool may_answer(ActorId id, const Peer& peer) const;
   void answer(Context& context, ActorId to, std::uint64_t clock, Verdict verdict) const;
   void release(Context& context);
+  [[nodiscard]] bool publication_due(ActorId reader, const Peer& peer) const;
   void level_if_stuck(Context& context);
   bool send_update(Context& context, ActorId to, Peer& peer);
   void queue_snapshot(ActorId to, Peer& peer);
@@ -111,6 +115,8 @@ class BasicGroupServer {
   Group group_;
   Store store_;
   params::ClockTable clocks_;
+  std::uint32_t publish_every_;
+  std::uint64_t oldest_unpublished_ = 0;  ///< least pace of the pushes applied since the last publication
   std::uint64_t run_;
   std::uint32_t generation_;
   std::map<ActorId, Peer> peers_;

@@ -152,7 +152,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     params::StalenessBound bound;
     if (!unbounded()) bound.slack = static_cast<std::uint64_t>(welcome.job.staleness);
     member_.reset();
-    server_.emplace(Group::conv, params::Relay(std::move(model->conv), std::move(*merge), *lossless), bound, welcome.run,
+    server_.emplace(Group::conv, params::Relay(std::move(model->conv), std::move(*merge), *lossless), bound, 1, welcome.run,
                     welcome.generation);
     member_.emplace(Group::conv, server_->store(), welcome);
     if (leaving_) server_->close();
@@ -203,7 +203,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     for (const ActorId id : server_->members()) gathered.carried.push_back({id, server_->clocks().pushed(id)});
     sent_.emplace_back(clock, gathered.carried);
     const std::uint64_t base = gathered_ == 0 ? member_->replica().version() : base_version_;
-    (void)member_->push(context, base, samples_, flush, true, std::move(gathered));
+    (void)member_->push(context, base, samples_, 0, flush, true, std::move(gathered));
     round_ = server_->clocks().slowest();
     gathered_ = 0;
     samples_ = 0;

@@ -3,7 +3,7 @@
 
 namespace hourglass {
 
-Result<WorkerParts> make_worker_parts(const Welcome& welcome, Group group, std::string_view compress) {
+Result<WorkerParts> make_worker_parts(const Welcome& welcome, Group group) {
   const Job& job = welcome.job;
   auto model = make_job_model(job);
   if (!model.ok()) return model.error();
@@ -11,15 +11,34 @@ Result<WorkerParts> make_worker_parts(const Welcome& welcome, Group group, std::
     return {Errc::unsupported, "this build lays out the model differently from the aggregator's: update the older one"};
   }
   const std::size_t size = model->initial(group).size();
-  auto memory = compress::ErrorFeedback::make(compress, model->segments(group), size);
+  const bool owner = group == Group::fc && job.fc_workers == 1;
+  auto memory = compress::ErrorFeedback::make(owner ? "dense" : job.compress, model->segments(group), size);
   if (!memory.ok()) return memory.error();
-  auto optimizer = params::make_optimizer(job.optimizer, job.weight_decay, size);
+  memory->take_seat({welcome.number, group == Group::conv ? job.conv_workers : job.fc_workers});
+  auto optimizer = params::make_worker_optimizer(job, owner, size);
   if (!optimizer.ok()) return optimizer.error();
   auto schedule = params::make_schedule(job.schedule);
   if (!schedule.ok()) return schedule.error();
-  const auto boundary = compress::boundary_codec(job.boundary);
+  const auto boundary = group == Group::conv ? compress::boundary_spec(job.boundary)
+                                             : compress::boundary_gradients_spec(job.boundary_gradients, job.boundary);
   if (!boundary.ok()) return boundary.error();
-  return WorkerParts{std::move(*model), std::move(*memory), std::move(*optimizer), std::move(*schedule), *boundary};
+  bool masks = false;
+  if (group == Group::fc && boundary->keep != compress::BoundaryKeep::all) {
+    const auto layers = nn::parse_model(job.model, {job.channels, job.height, job.width}, job.classes, true);
+    const auto activations = compress::boundary_spec(job.boundary);
+    masks = layers.ok() && nn::ends_rectified(layers->conv) && activations.ok() && activations->tells_zeros();
+  }
+  const bool gradients = !params::adds(job) && !owner;
+  std::optional<compress::ErrorFeedback> warmup;
+  if (gradients && params::warms_up_uncompressed(job)) {
+    auto dense = compress::ErrorFeedback::make("dense", model->segments(group), size);
+    if (!dense.ok()) return dense.error();
+    warmup = std::move(*dense);
+  }
+  std::vector<float> initial = model->initial(group);
+  params::Replica replica = gradients ? params::Replica::of_gradients(std::move(initial), std::move(*memory), std::move(warmup))
+                                      : params::Replica(std::move(initial), std::move(*memory));
+  return WorkerParts{std::move(*model), std::move(replica), std::move(*optimizer), std::move(*schedule), *boundary, masks, gradients};
 }
 
 }  // namespace hourglass

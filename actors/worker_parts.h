@@ -6,8 +6,8 @@
 
 #include "actors/job_model.h"
 #include "learning/compress/boundary.h"
-#include "learning/compress/error_feedback.h"
-#include "learning/params/optimizer.h"
+#include "learning/params/replica.h"
+#include "learning/params/server_rule.h"
 #include "messages/welcome.h"
 #include "runtime/context.h"
 
@@ -15,15 +15,16 @@ namespace hourglass {
 
 struct WorkerParts {
   JobModel model;
-  compress::ErrorFeedback memory;  ///< of the worker's group
+  params::Replica replica;  ///< of the worker's group
   std::unique_ptr<params::Optimizer> optimizer;
   std::unique_ptr<params::Schedule> schedule;
-  BoundaryCodec boundary = BoundaryCodec::f32;
+  compress::BoundarySpec boundary;  ///< of what the worker sends across the cut
+  bool masks = false;               ///< gradients of activations that are 0 change nothing, and are left out
+  bool gradients = false;           ///< for a server rule: steps of rate 1 / H, so that a push is a unit's mean gradient
 };
 
-/// `compress`: the spec of the group's pushes. Errors: bad_config; unsupported where this build lays out the model differently from the
-/// aggregator's.
-Result<WorkerParts> make_worker_parts(const Welcome& welcome, Group group, std::string_view compress);
+/// Errors: bad_config; unsupported where this build lays out the model differently from the aggregator's.
+Result<WorkerParts> make_worker_parts(const Welcome& welcome, Group group);
 
 /// How a worker ends that cannot make its parts.
 inline ExitCode exit_code_of(const Error& error) { return error.code == Errc::unsupported ? ExitCode::protocol : ExitCode::config; }

@@ -20,8 +20,12 @@ bool is_known(std::uint8_t type) { return name_of(static_cast<MessageType>(type)
 template <WireMessage M>
 Traffic traffic_of([[maybe_unused]] const M& message) {
   switch (M::kType) {
-    case MessageType::batch: return Traffic::batch;
-    case MessageType::activations: return Traffic::activations;
+    case MessageType::batch:
+      if constexpr (requires { message.mode; }) return message.mode == Mode::train ? Traffic::batch : Traffic::evaluation;
+      break;
+    case MessageType::activations:
+      if constexpr (requires { message.mode; }) return message.mode == Mode::train ? Traffic::activations : Traffic::evaluation;
+      break;
     case MessageType::activation_gradients: return Traffic::activation_gradients;
     case MessageType::gradient_push:
       if constexpr (requires { message.group; }) return message.group == Group::conv ? Traffic::push_conv : Traffic::push_fc;

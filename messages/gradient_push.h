@@ -24,8 +24,8 @@ struct Carried {
 };
 
 /// A worker -> its parent (the aggregator or a tree node), and a tree node -> its own: what it wants added to the group's parameters
-/// (weight-delta units: after its own optimizer, over H local steps). Named by (run, generation, sender, clock); accepted in clock order,
-/// exactly once.
+/// (weight-delta units: after its own optimizer, over H local steps; or, where the job has a server rule, the negative mean gradient).
+/// Named by (run, generation, sender, clock); accepted in clock order, exactly once.
 struct GradientPush {
   static constexpr MessageType kType = MessageType::gradient_push;
   std::uint64_t run = 0;
@@ -34,6 +34,8 @@ struct GradientPush {
   std::uint64_t clock = 0;         ///< counts the sender's pushes from 0, without gaps
   std::uint64_t base_version = 0;  ///< oldest version that any of its gradients was computed with
   std::uint32_t samples = 0;       ///< 0 for a final flush of the residual
+  double progress = 0;             ///< of its newest batch, as in Batch: where a server rule needs the schedule's rate
+  bool momentum = false;           ///< momentum instead of a gradient, for a server rule that takes both
   bool flush = false;              ///< the last push of this sender before the end of the run or its leave
   std::uint32_t workers = 1;       ///< whose rounds are summed up in it: the sender's weight in the mean over all workers
   std::vector<Carried> carried;    ///< of a tree node: should it die, its parent knows what of its children's pushes came through
@@ -47,6 +49,8 @@ struct GradientPush {
     v.number(m.clock);
     v.number(m.base_version);
     v.number(m.samples);
+    v.real(m.progress);
+    v.flag(m.momentum);
     v.flag(m.flush);
     v.number(m.workers, 0, limits::kMembers);
     v.items(m.carried, limits::kMembers);

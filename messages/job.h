@@ -39,11 +39,14 @@ struct Job {
   double learning_rate = 0.03;
   std::string schedule = "cosine warmup=0.02";  ///< a stale start at the full rate can kill a small net
   double weight_decay = 0;
+  std::string server = "add";  ///< what the aggregator makes of pushes; see params/server_rule.h
   // bytes
-  std::string compress = "dense";  ///< push, spec string
-  std::string downlink = "dense";  ///< update, spec string
-  std::string boundary = "f32";    ///< f32 | bf16 | u8
-  bool flush_residual = true;      ///< at the end, send what error feedback still holds
+  std::string compress = "dense";           ///< push, spec string
+  std::string downlink = "dense";           ///< update, spec string
+  std::uint32_t publish_every = 1;          ///< pushes between two publications of a compressed downlink; 0: one from each active worker
+  std::string boundary = "f32";             ///< activations, and their gradients unless the next line differs; spec of compress/boundary.h
+  std::string boundary_gradients = "same";  ///< spec, or "same"
+  bool flush_residual = true;               ///< at the end, send what error feedback still holds
   // process
   std::uint32_t threads = 1;                  ///< per worker, for layers
   std::uint64_t credit_bytes = 256ULL << 20;  ///< most bytes queued towards one peer
@@ -75,9 +78,12 @@ struct Job {
     v.real(m.learning_rate);
     v.text(m.schedule, limits::kSpecBytes);
     v.real(m.weight_decay);
+    v.text(m.server, limits::kSpecBytes);
     v.text(m.compress, limits::kSpecBytes);
     v.text(m.downlink, limits::kSpecBytes);
-    v.text(m.boundary, limits::kNameBytes);
+    v.number(m.publish_every, 0, 1000000);
+    v.text(m.boundary, limits::kSpecBytes);
+    v.text(m.boundary_gradients, limits::kSpecBytes);
     v.flag(m.flush_residual);
     v.number(m.threads, 1, 256);
     v.number(m.credit_bytes, 1 << 20, 1ULL << 40);

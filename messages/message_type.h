@@ -46,8 +46,9 @@ enum class Traffic : std::uint8_t {
   snapshot,
   metrics,
   control,
+  evaluation,  ///< batches and activations of the test set
 };
-inline constexpr std::uint8_t kTraffics = 10;
+inline constexpr std::uint8_t kTraffics = 11;
 std::string_view name_of(Traffic traffic);  ///< "push_conv"
 
 /// Layers that share one version. With --fc-workers 0 the conv group is the whole model.

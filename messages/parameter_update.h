@@ -32,6 +32,7 @@ struct ParameterUpdate {
   Group group = Group::conv;
   std::uint64_t applied_clock = 0;   ///< pushes of the receiver that are contained (clocks below this)
   std::uint64_t admitted_clock = 0;  ///< the receiver may start units of work up to and including this one; kNoBound
+  bool frozen = false;               ///< the server rule wants momentum from here on, compressed
   bool absolute = false;
   std::uint64_t from = 0;
   std::vector<VersionDelta> deltas;  ///< may be empty: only the clocks are news
@@ -42,6 +43,7 @@ struct ParameterUpdate {
     v.choice(m.group, Group::fc);
     v.number(m.applied_clock);
     v.number(m.admitted_clock);
+    v.flag(m.frozen);
     v.flag(m.absolute);
     v.number(m.from);
     v.items(m.deltas, limits::kDeltas);

@@ -12,11 +12,12 @@ namespace hourglass {
 
 /// What a command accepts on its command line beyond the settings of each process.
 enum Takes : unsigned {
-  kTakesProcess = 1,    ///< settings of Scope::process and --set
-  kTakesJob = 2,        ///< settings of Scope::job and a job file
-  kTakesJson = 4,       ///< --json
-  kTakesDashboard = 8,  ///< --no-dashboard
-  kTakesFrom = 16,      ///< --from
+  kTakesProcess = 1,      ///< settings of Scope::process and --set
+  kTakesJob = 2,          ///< settings of Scope::job and a job file
+  kTakesJson = 4,         ///< --json
+  kTakesDashboard = 8,    ///< --no-dashboard
+  kTakesFrom = 16,        ///< --from
+  kTakesSimulation = 32,  ///< settings of Scope::simulation
 };
 
 struct Invocation {
@@ -46,6 +47,7 @@ ExitCode run_tree_node(Invocation& invocation);
 ExitCode run_aggregator(Invocation& invocation);
 ExitCode run_monitor(Invocation& invocation);
 ExitCode run_solo(Invocation& invocation);
+ExitCode run_simulate(Invocation& invocation);
 ExitCode run_evaluate(Invocation& invocation);
 ExitCode run_check(Invocation& invocation);
 ExitCode run_healthcheck(Invocation& invocation);

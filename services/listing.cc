@@ -2,7 +2,9 @@
 // hourglass models | datasets | compressors: what the registries hold.
 #include <algorithm>
 #include <iostream>
+#include <nlohmann/json.hpp>
 
+#include "learning/compress/boundary.h"
 #include "learning/compress/compressor.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/model.h"
@@ -32,10 +34,56 @@ ExitCode run_datasets(Invocation&) {
   return ExitCode::ok;
 }
 
-ExitCode run_compressors(Invocation&) {
-  for (const auto& row : compress::registry()) {
-    std::cout << padded(row.name, 12) << padded(compress::name_of(row.kind), 13) << row.help << "; " << row.bits << " (" << row.source
-              << ")\n";
+namespace {
+
+/// One line of the list, whatever part of the library it comes from.
+struct CompressorLine {
+  std::string_view kind, name, help, bits, source, example;
+};
+
+std::vector<CompressorLine> compressor_lines() {
+  std::vector<CompressorLine> lines;
+  for (const auto kind : compress::kStageKinds) {
+    for (const auto& row : compress::registry()) {
+      if (row.kind == kind) lines.push_back({compress::name_of(kind), row.name, row.help, row.bits, row.source, row.example});
+    }
+  }
+  for (const auto& row : compress::boundary_rows())
+    lines.push_back({"boundary codec", row.name, row.help, row.bits, row.source, row.example});
+  return lines;
+}
+
+}  // namespace
+
+ExitCode run_compressors(Invocation& invocation) {
+  const auto lines = compressor_lines();
+  if (invocation.json) {
+    auto list = nlohmann::json::array();
+    for (const auto& line : lines) {
+      list.push_back({{"kind", line.kind},
+                      {"name", line.name},
+                      {"help", line.help},
+                      {"bits", line.bits},
+                      {"source", line.source},
+                      {"example", line.example}});
+    }
+    std::cout << list.dump() << std::endl;
+    return ExitCode::ok;
+  }
+  std::size_t name = 0;
+  std::size_t help = 0;
+  std::size_t bits = 0;
+  for (const auto& line : lines) {
+    name = std::max(name, line.name.size());
+    help = std::max(help, line.help.size());
+    bits = std::max(bits, line.bits.size());
+  }
+  std::cout << padded("name", name + 2) << padded("what it does", help + 2) << padded("bits an entry", bits + 2) << "source\n";
+  std::string_view kind;
+  for (const auto& line : lines) {
+    if (line.kind != kind) std::cout << '\n' << line.kind << '\n';
+    kind = line.kind;
+    std::cout << padded(line.name, name + 2) << padded(line.help, help + 2) << padded(line.bits, bits + 2) << line.source << '\n';
   }
   return ExitCode::ok;
 }

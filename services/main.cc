@@ -31,6 +31,10 @@ const std::vector<Command>& commands() {
        run_monitor},
       {"solo", "train in one process, as a yardstick", "  hourglass solo --model lenet5 --dataset synthetic --epochs 1 --json\n",
        kTakesProcess | kTakesJob | kTakesJson, run_solo},
+      {"simulate", "train on simulated machines and a simulated network, in one process; its seconds are virtual",
+       "  hourglass simulate --conv-workers 8 --bandwidth 100 --compress \"topk ratio=0.01 | two_level | rice\" --json\n"
+       "  hourglass simulate job.toml --bandwidth 10 --latency 20 --loss 0.01\n",
+       kTakesProcess | kTakesJob | kTakesJson | kTakesSimulation, run_simulate},
       {"evaluate", "test accuracy and loss of a saved model",
        "  hourglass evaluate --from runs/a --json\n  hourglass evaluate --from a.safetensors --model cnn --dataset fashion_mnist\n",
        kTakesProcess | kTakesJob | kTakesJson | kTakesFrom, run_evaluate},
@@ -40,7 +44,7 @@ const std::vector<Command>& commands() {
        run_healthcheck},
       {"models", "list the models", "", 0, run_models},
       {"datasets", "list the datasets", "", 0, run_datasets},
-      {"compressors", "list what compressor specs are made of", "", 0, run_compressors},
+      {"compressors", "list what compressor specs are made of", "", kTakesJson, run_compressors},
   };
   return table;
 }

@@ -2,36 +2,18 @@
 // hourglass train: one run on this machine.
 #include <unistd.h>
 
-#include <csignal>
 #include <iostream>
 
 #include "services/command.h"
 #include "services/hosting/cpu_quota.h"
 #include "services/hosting/log.h"
+#include "services/hosting/stop_signals.h"
 #include "services/options/validate.h"
 #include "services/supervisor/run_folder.h"
 #include "services/supervisor/train_run.h"
 
 namespace hourglass {
 namespace {
-
-volatile std::sig_atomic_t stop_signal = 0;
-volatile std::sig_atomic_t stop_count = 0;
-
-void on_stop(int number) {
-  if (stop_signal == 0) stop_signal = number;
-  stop_count = stop_count + 1;
-}
-
-void catch_stops() {
-  struct sigaction action {};
-  action.sa_handler = on_stop;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
-  struct sigaction nothing {};
-  nothing.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &nothing, nullptr);
-}
 
 std::string own_executable() {
   char path[4096];

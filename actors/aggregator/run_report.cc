@@ -144,6 +144,8 @@ double total_socket_bytes(const RunFacts& facts) {
   return sum;
 }
 
+double training_socket_bytes(const RunFacts& facts) { return total_socket_bytes(facts) - traffic_bytes(facts, Traffic::evaluation).socket; }
+
 std::string status_json(const RunFacts& facts) {
   const RunStatus& s = facts.status;
   Json out = {{"phase", name_of(s.phase)},

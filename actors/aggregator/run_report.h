@@ -33,6 +33,8 @@ struct RunFacts {
 /// Sent bytes of all actors, by kind of message; every message is counted once, at its sender.
 TrafficBytes traffic_bytes(const RunFacts& facts, Traffic traffic);
 double total_socket_bytes(const RunFacts& facts);
+/// Without what evaluations cost: what a history row tells, so that rows may be as dense as one likes.
+double training_socket_bytes(const RunFacts& facts);
 
 /// With groups and members: what monitors are sent.
 RunStatus full_status(const RunFacts& facts, Instant now);

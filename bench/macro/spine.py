@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-KINDS = ("batch", "activations", "activation_gradients", "push_conv", "push_fc", "update_conv", "update_fc", "snapshot", "metrics", "control")
+KINDS = ("batch", "activations", "activation_gradients", "push_conv", "push_fc", "update_conv", "update_fc", "snapshot", "metrics", "control", "evaluation")
 
 
 def ours(command, *arguments, cores=None):

@@ -1,45 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Links: hg_compress
 // Compression: time per element and per kept entry, bytes, and the floors to hold them against (reading a vector, read-modify-write).
-#include <benchmark/benchmark.h>
-
 #include <cmath>
-#include <map>
-#include <string>
 
-#include "base/random.h"
+#include "bench/micro/vectors.h"
 #include "learning/compress/boundary.h"
 #include "learning/compress/error_feedback.h"
 #include "learning/compress/kernels.h"
 #include "learning/compress/registry.h"
-#include "learning/compress/topk.h"
 
 namespace hourglass::compress {
 namespace {
-
-/// Standard normal values; made once per length and seed.
-const std::vector<float>& normal(std::size_t length, std::uint64_t seed) {
-  static std::map<std::pair<std::size_t, std::uint64_t>, std::vector<float>> made;
-  auto& values = made[{length, seed}];
-  if (values.empty() && length > 0) {
-    Random random(seed);
-    values.resize(length);
-    for (auto& value : values) value = static_cast<float>(random.normal());
-  }
-  return values;
-}
-
-void per_element(benchmark::State& state, std::size_t elements, double bytes) {
-  using benchmark::Counter;
-  const auto total = static_cast<double>(elements) * static_cast<double>(state.iterations());
-  state.counters["ns/element"] = Counter(total * 1e-9, Counter::kIsRate | Counter::kInvert);
-  state.counters["GB/s"] = Counter(bytes * static_cast<double>(state.iterations()) * 1e-9, Counter::kIsRate);
-}
-
-void per_entry(benchmark::State& state, std::size_t entries) {
-  using benchmark::Counter;
-  state.counters["M/s"] = Counter(static_cast<double>(entries) * static_cast<double>(state.iterations()) * 1e-6, Counter::kIsRate);
-}
 
 void floor_read(benchmark::State& state) {
   const auto& values = normal(static_cast<std::size_t>(state.range(0)), 1);
@@ -95,6 +66,32 @@ void select_warm(benchmark::State& state, const std::string& spec) {
   per_element(state, length, 4.0 * static_cast<double>(length));
 }
 
+/// Any selector as a worker uses it: one object, changing values.
+void select_any(benchmark::State& state, const std::string& spec, bool add) {
+  const auto length = static_cast<std::size_t>(state.range(0));
+  const auto stage = std::move(parse_spec(spec)).value().front();
+  auto selector = std::move(find_stage(stage.name)->make_selector(stage, Shape::vector(length))).value();
+  Entries chosen;
+  const std::vector<float>* steps[2] = {&normal(length, 1), &normal(length, 2)};
+  const std::vector<float> zeros(add ? length : 0, 0.0F);
+  std::vector<float> sum(zeros.size());
+  std::uint64_t step = 0;
+  double entries = 0;
+  for (auto _ : state) {
+    const auto& values = *steps[step % 2];
+    if (add) {
+      benchmark::DoNotOptimize(selector->add_select(values, zeros, sum, step, chosen).ok());
+    } else {
+      selector->select(values, step, chosen);
+    }
+    benchmark::DoNotOptimize(chosen.values.data());
+    entries += static_cast<double>(chosen.indices.size());
+    ++step;
+  }
+  per_element(state, length, (add ? 12.0 : 4.0) * static_cast<double>(length));
+  state.counters["share"] = entries / static_cast<double>(length) / static_cast<double>(step);
+}
+
 void exact_by_histogram(benchmark::State& state) {
   const auto& values = normal(static_cast<std::size_t>(state.range(0)), 1);
   for (auto _ : state) benchmark::DoNotOptimize(find_magnitude(values, values.size() / 100).bits);
@@ -114,6 +111,21 @@ void error_feedback(benchmark::State& state, const std::string& spec) {
   per_element(state, length, 4.0 * static_cast<double>(length));
 }
 
+/// The same with a published stream to follow: what was sent comes back.
+void follow(benchmark::State& state, const std::string& spec) {
+  const auto length = static_cast<std::size_t>(state.range(0));
+  auto feedback = std::move(ErrorFeedback::make(spec, {{0, length, false, 1024}}, length)).value();
+  std::uint64_t step = 0;
+  const auto turn = [&] {
+    const auto blocks = feedback.compress(normal(length, 1 + step % 2), step);
+    feedback.observe(*blocks);
+    ++step;
+  };
+  for (int warm = 0; warm < 4; ++warm) turn();
+  for (auto _ : state) turn();
+  per_element(state, length, 4.0 * static_cast<double>(length));
+}
+
 void accumulate_spec(benchmark::State& state, const std::string& spec) {
   const auto& values = normal(static_cast<std::size_t>(state.range(0)), 1);
   const GradientBlock block = (*make_compressor(spec, Shape::vector(values.size())))->compress(values, 0);
@@ -121,12 +133,6 @@ void accumulate_spec(benchmark::State& state, const std::string& spec) {
   for (auto _ : state) benchmark::DoNotOptimize(accumulate(block, sum, 0.5F).ok());
   per_entry(state, block.count);
   per_element(state, values.size(), 8.0 * static_cast<double>(values.size()));
-}
-
-std::vector<std::uint32_t> selected(std::size_t length, const char* ratio) {
-  Entries chosen;
-  (*make_topk(parse_spec(std::string("topk ratio=") + ratio)->front(), Shape::vector(length)))->select(normal(length, 1), 0, chosen);
-  return chosen.indices;
 }
 
 void index_encode(benchmark::State& state, IndexCodec codec, const char* ratio) {
@@ -155,67 +161,87 @@ void index_decode(benchmark::State& state, IndexCodec codec, const char* ratio) 
   per_entry(state, indices.size());
 }
 
-void boundary_encode(benchmark::State& state, BoundaryCodec codec) {
+/// As behind a ReLU and a pool: 40 % of the entries are not 0.
+const std::vector<float>& rectified(std::size_t length) {
+  static const std::vector<float> values = [length] {
+    std::vector<float> out = normal(length, 1);
+    for (float& value : out) value = std::max(0.0F, value - 0.25F);
+    return out;
+  }();
+  return values;
+}
+
+void boundary_encode(benchmark::State& state, const BoundarySpec& spec) {
   constexpr std::size_t kColumns = 3136;
-  const auto& values = normal(64 * kColumns, 1);
+  const auto& values = rectified(64 * kColumns);
   Random random(1);
-  for (auto _ : state) benchmark::DoNotOptimize(encode_boundary(values, 64, kColumns, codec, random).values.data());
+  for (auto _ : state) benchmark::DoNotOptimize(encode_boundary(values, 64, kColumns, spec, random).values.data());
   per_element(state, values.size(), 4.0 * static_cast<double>(values.size()));
 }
 
-void boundary_decode(benchmark::State& state, BoundaryCodec codec) {
+void boundary_decode(benchmark::State& state, const BoundarySpec& spec) {
   constexpr std::size_t kColumns = 3136;
-  const auto& values = normal(64 * kColumns, 1);
+  const auto& values = rectified(64 * kColumns);
   Random random(1);
-  const BoundaryTensor tensor = encode_boundary(values, 64, kColumns, codec, random);
+  const BoundaryTensor tensor = encode_boundary(values, 64, kColumns, spec, random);
   std::vector<float> out(values.size());
   for (auto _ : state) benchmark::DoNotOptimize(decode_boundary(tensor, out).ok());
   per_element(state, values.size(), 4.0 * static_cast<double>(values.size()));
 }
 
-constexpr std::int64_t kMillion = 1 << 20;
-constexpr std::int64_t kSegment = 3211264;  // the first FC matrix of `cnn`
-constexpr std::int64_t kTenMillion = 10 * kMillion;
-
 void register_all() {
-  const auto add = [](const std::string& name, auto run, std::initializer_list<std::int64_t> lengths) {
-    auto* bench = benchmark::RegisterBenchmark(name.c_str(), run)->Unit(benchmark::kMicrosecond);
-    for (const std::int64_t length : lengths) bench->Arg(length);
-  };
-  add("floor/read", floor_read, {kMillion, kSegment, kTenMillion});
-  add("floor/read_modify_write", floor_read_modify_write, {kMillion, kSegment, kTenMillion});
+  add_bench("floor/read", floor_read, {kMillion, kSegment, kTenMillion});
+  add_bench("floor/read_modify_write", floor_read_modify_write, {kMillion, kSegment, kTenMillion});
   for (const std::string ratio : {"0.01", "0.001"}) {
     const std::string topk = "topk ratio=" + ratio;
-    add("select_cold/" + topk, [topk](benchmark::State& s) { select_cold(s, topk); }, {kMillion, kTenMillion});
-    add("select_warm/" + topk, [topk](benchmark::State& s) { select_warm(s, topk); }, {kMillion, kTenMillion});
+    add_bench("select_cold/" + topk, [topk](benchmark::State& s) { select_cold(s, topk); }, {kMillion, kTenMillion});
+    add_bench("select_warm/" + topk, [topk](benchmark::State& s) { select_warm(s, topk); }, {kMillion, kTenMillion});
   }
-  add("exact_by_histogram", exact_by_histogram, {kMillion, kTenMillion});
+  for (const std::string spec :
+       {"topk ratio=0.01", "chunk_topk", "chunk_topk k=41", "random_k ratio=0.01", "random_block ratio=0.01",
+        "hard_threshold threshold=2.576", "hard_threshold threshold=3.29", "dgc ratio=0.01", "dgc ratio=0.001", "dgc ratio=0.01 reuse=10",
+        "sidco ratio=0.01", "sidco ratio=0.01 dist=gamma", "sidco ratio=0.01 dist=gpareto", "sidco ratio=0.001 dist=gpareto",
+        "sidco ratio=0.01 dist=gpareto reuse=10", "sbc ratio=0.01"}) {
+    add_bench("select/" + spec, [spec](benchmark::State& s) { select_any(s, spec, false); }, {kMillion, kTenMillion});
+    add_bench("add_select/" + spec, [spec](benchmark::State& s) { select_any(s, spec, true); }, {kMillion, kTenMillion});
+  }
+  add_bench("exact_by_histogram", exact_by_histogram, {kMillion, kTenMillion});
   for (const std::string spec :
        {"dense", "dense | bf16", "dense | two_level", "topk ratio=0.01", "topk ratio=0.01 | bf16", "topk ratio=0.01 | two_level",
         "topk ratio=0.01 | two_level | rice", "topk ratio=0.01 | two_level | bitmap", "topk ratio=0.01 | two_level | raw",
         "topk ratio=0.001 | two_level | rice"}) {
-    add("compress/" + spec, [spec](benchmark::State& s) { compress_spec(s, spec); }, {kMillion, kTenMillion});
-    add("accumulate/" + spec, [spec](benchmark::State& s) { accumulate_spec(s, spec); }, {kMillion, kTenMillion});
+    add_bench("compress/" + spec, [spec](benchmark::State& s) { compress_spec(s, spec); }, {kMillion, kTenMillion});
+    add_bench("accumulate/" + spec, [spec](benchmark::State& s) { accumulate_spec(s, spec); }, {kMillion, kTenMillion});
+  }
+  for (const std::string spec : {"fo_sgd", "fo_sgd form=sign", "measured"}) {
+    add_bench("compress/" + spec, [spec](benchmark::State& s) { compress_spec(s, spec); }, {kMillion, kTenMillion});
+    add_bench("accumulate/" + spec, [spec](benchmark::State& s) { accumulate_spec(s, spec); }, {kMillion, kTenMillion});
   }
   for (const std::string spec :
-       {"topk ratio=0.01 | two_level | rice", "topk ratio=0.01", "topk ratio=0.001 | two_level | rice", "dense | bf16", "dense"}) {
-    add("error_feedback/" + spec, [spec](benchmark::State& s) { error_feedback(s, spec); }, {kMillion, kSegment, kTenMillion});
+       {"topk ratio=0.01 | two_level | rice", "topk ratio=0.01", "topk ratio=0.001 | two_level | rice", "dense | bf16", "dense",
+        "none | topk ratio=0.01", "feedback decay=0.95 | topk ratio=0.01", "dgc_momentum | topk ratio=0.01", "low_pass | topk ratio=0.01",
+        "ef21 | topk ratio=0.01", "budget | topk ratio=0.01", "entropy | topk ratio=0.01", "dynamic | topk ratio=0.01"}) {
+    add_bench("error_feedback/" + spec, [spec](benchmark::State& s) { error_feedback(s, spec); }, {kMillion, kSegment, kTenMillion});
+  }
+  for (const std::string spec : {"topk ratio=0.01", "aggregation_aware ratio=0.01", "aggregation_aware ratio=0.01 metric=frequency",
+                                 "clt_k ratio=0.01", "neighborhood ratio=0.01", "row_sparse ratio=0.01"}) {
+    add_bench("follow/" + spec, [spec](benchmark::State& s) { follow(s, spec); }, {kMillion});
   }
   for (const auto& [name, codec] :
        {std::pair{"rice", IndexCodec::rice}, std::pair{"bitmap", IndexCodec::bitmap}, std::pair{"raw", IndexCodec::raw}}) {
     for (const char* ratio : {"0.01", "0.001", "0.1"}) {
       const IndexCodec of = codec;
-      add(std::string("encode/") + name + "/" + ratio, [of, ratio](benchmark::State& s) { index_encode(s, of, ratio); },
-          {kMillion, kTenMillion});
-      add(std::string("decode/") + name + "/" + ratio, [of, ratio](benchmark::State& s) { index_decode(s, of, ratio); },
-          {kMillion, kTenMillion});
+      add_bench(std::string("encode/") + name + "/" + ratio, [of, ratio](benchmark::State& s) { index_encode(s, of, ratio); },
+                {kMillion, kTenMillion});
+      add_bench(std::string("decode/") + name + "/" + ratio, [of, ratio](benchmark::State& s) { index_decode(s, of, ratio); },
+                {kMillion, kTenMillion});
     }
   }
-  for (const auto& [name, codec] :
-       {std::pair{"f32", BoundaryCodec::f32}, std::pair{"bf16", BoundaryCodec::bf16}, std::pair{"u8", BoundaryCodec::u8}}) {
-    const BoundaryCodec of = codec;
-    add(std::string("boundary_encode/") + name, [of](benchmark::State& s) { boundary_encode(s, of); }, {});
-    add(std::string("boundary_decode/") + name, [of](benchmark::State& s) { boundary_decode(s, of); }, {});
+  for (const std::string name :
+       {"f32", "bf16", "u8", "u6", "u4", "zeros", "zeros | bf16", "zeros | u8", "zeros | u6", "zeros | u4", "topk | u8", "sampled | u8"}) {
+    const BoundarySpec of = boundary_spec(name).value();
+    add_bench("boundary_encode/" + name, [of](benchmark::State& s) { boundary_encode(s, of); }, {});
+    add_bench("boundary_decode/" + name, [of](benchmark::State& s) { boundary_decode(s, of); }, {});
   }
 }
 

@@ -28,13 +28,12 @@ class Bf16 final : public ValueCoder {
 
   void scatter_add(const GradientBlock& block, float weight, std::span<const std::uint32_t> indices,
                    std::span<float> target) const override {
-    const std::byte* next = block.values.data();
-    for (const std::uint32_t index : indices) {
+    const std::byte* values = block.values.data();
+    scatter(indices, target, [&](std::size_t i) {
       std::uint16_t half;
-      std::memcpy(&half, next, sizeof half);
-      next += sizeof half;
-      target[index] += weight * std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
-    }
+      std::memcpy(&half, values + i * sizeof half, sizeof half);
+      return weight * std::bit_cast<float>(static_cast<std::uint32_t>(half) << 16);
+    });
   }
 };
 

@@ -77,4 +77,9 @@ class BitReader {
   unsigned held_ = 0;
 };
 
+/// Whether the last byte has only zeros from bit number `bits` of the stream on. `bits` are within that byte, or end it.
+inline bool zeros_behind(std::span<const std::byte> bytes, std::uint64_t bits) {
+  return bits % 8 == 0 || static_cast<unsigned>(bytes.back()) >> (bits % 8) == 0;
+}
+
 }  // namespace hourglass::compress

@@ -2,155 +2,245 @@
 #include "learning/compress/boundary.h"
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
-#include <limits>
+#include <cstring>
+#include <optional>
 
 #include "base/check.h"
+#include "base/spec.h"
+#include "learning/compress/boundary_places.h"
 #include "learning/compress/kernels.h"
+#include "learning/compress/row_codes.h"
 
 namespace hourglass::compress {
 namespace {
 
-constexpr std::size_t kScaleBytes = 8;
-constexpr double kLevels = 255;
-constexpr float kOrdinaryStepLeast = 1e-30F;  ///< its reciprocal, times a row's range, is far from the ends of f32
+constexpr double kRatioDefault = 0.1;
+constexpr double kRatioLeast = 1e-6;
+constexpr std::int64_t kColumnsMax = 1 << 24;
+constexpr std::string_view kAllowed = "f32, bf16, u8, u6, u4, or one of them behind 'zeros |', 'topk ratio=0.1 |' or 'sampled ratio=0.1 |'";
 
-struct Scale {
-  float low = 0;
-  float step = 0;
-};
-
-/// Whether low + step * 255 and (value - low) / step stay within f32. Both sides decide by this.
-bool is_ordinary(Scale scale) {
-  return scale.step >= kOrdinaryStepLeast && std::abs(static_cast<double>(scale.low)) + kLevels * scale.step < FLT_MAX / 4;
-}
-
-/// The step is rounded up, so that the largest value is within reach. A row that is not finite gets a scale that the receiver refuses.
-Scale scale_of(const RowRange& range) {
-  if (!range.finite) return {std::numeric_limits<float>::quiet_NaN(), 0};
-  const double width = static_cast<double>(range.high) - range.low;
-  if (width == 0) return {range.low, 0};
-  auto step = static_cast<float>(width / kLevels);
-  if (kLevels * step < width) step = std::nextafter(step, FLT_MAX);
-  return {range.low, step};
-}
-
-/// For rows whose arithmetic leaves f32.
-void quantize_wide(std::span<const float> row, Scale scale, Random& random, std::byte* out) {
-  for (const float value : row) {
-    const double code = std::floor((static_cast<double>(value) - scale.low) / scale.step + random.uniform());
-    *out++ = static_cast<std::byte>(static_cast<unsigned>(std::clamp(code, 0.0, kLevels)));
-  }
-}
-
-void dequantize_wide(const std::byte* codes, Scale scale, std::span<float> row) {
-  for (float& value : row) {
-    const double wide = scale.low + static_cast<double>(scale.step) * static_cast<unsigned>(*codes++);
-    value = static_cast<float>(std::clamp<double>(wide, -FLT_MAX, FLT_MAX));
-  }
-}
-
-void encode_u8(std::span<const float> values, std::size_t rows, std::size_t columns, Random& random, BoundaryTensor& tensor) {
-  tensor.scales.resize(rows * kScaleBytes);
-  tensor.values.resize(values.size());
-  for (std::size_t r = 0; r < rows; ++r) {
-    const auto row = values.subspan(r * columns, columns);
-    std::byte* out = tensor.values.data() + r * columns;
-    const Scale scale = columns == 0 ? Scale{} : scale_of(kernels().row_range(row.data(), columns));
-    std::memcpy(tensor.scales.data() + r * kScaleBytes, &scale, sizeof scale);
-    if (!(scale.step > 0)) continue;  // the codes are 0 already
-    if (is_ordinary(scale)) {
-      kernels().quantize_row(row.data(), columns, scale.low, 1.0F / scale.step, random.next(), out);
-    } else {
-      quantize_wide(row, scale, random, out);
-    }
-  }
-}
-
-Status decode_u8(const BoundaryTensor& tensor, std::size_t columns, std::span<float> out) {
-  const auto scale_at = [&](std::size_t r) {
-    Scale scale;
-    std::memcpy(&scale, tensor.scales.data() + r * kScaleBytes, sizeof scale);
-    return scale;
-  };
-  for (std::size_t r = 0; r < tensor.rows; ++r) {
-    const Scale scale = scale_at(r);
-    if (!std::isfinite(scale.low) || !std::isfinite(scale.step)) return {Errc::bad_data, "boundary tensor with a non-finite scale"};
-    if (scale.step < 0) return {Errc::malformed, "boundary tensor with a negative step"};
-  }
-  for (std::size_t r = 0; r < tensor.rows; ++r) {
-    const Scale scale = scale_at(r);
-    const std::byte* codes = tensor.values.data() + r * columns;
-    const auto row = out.subspan(r * columns, columns);
-    if (is_ordinary(scale)) {
-      kernels().dequantize_row(codes, columns, scale.low, scale.step, row.data());
-    } else {
-      dequantize_wide(codes, scale, row);
-    }
-  }
-  return {};
-}
-
-std::size_t value_bytes(BoundaryCodec codec) {
+unsigned bits_of(BoundaryCodec codec) {
   switch (codec) {
-    case BoundaryCodec::f32: return 4;
-    case BoundaryCodec::bf16: return 2;
-    case BoundaryCodec::u8: return 1;
+    case BoundaryCodec::f32: return 32;
+    case BoundaryCodec::bf16: return 16;
+    case BoundaryCodec::u8: return 8;
+    case BoundaryCodec::u6: return 6;
+    case BoundaryCodec::u4: return 4;
   }
   return 0;
 }
 
-}  // namespace
+bool is_scaled(BoundaryCodec codec) { return bits_of(codec) <= 8; }
 
-Result<BoundaryCodec> boundary_codec(std::string_view name) {
-  if (name == "f32") return BoundaryCodec::f32;
-  if (name == "bf16") return BoundaryCodec::bf16;
-  if (name == "u8") return BoundaryCodec::u8;
-  return {Errc::bad_config, "boundary codec '" + std::string(name) + "' is unknown; there are f32, bf16, u8"};
+std::optional<BoundaryCodec> codec_named(std::string_view name) {
+  constexpr std::string_view kNames[] = {"f32", "bf16", "u8", "u6", "u4"};
+  const auto* found = std::find(std::begin(kNames), std::end(kNames), name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<BoundaryCodec>(found - std::begin(kNames));
 }
 
-BoundaryTensor encode_boundary(std::span<const float> values, std::size_t rows, std::size_t columns, BoundaryCodec codec, Random& random) {
-  HG_CHECK(values.size() == rows * columns, "a boundary tensor has rows x columns values");
+Error unknown(std::string_view name) {
+  return {Errc::bad_config, "boundary codec '" + std::string(name) + "' is unknown; there are " + std::string(kAllowed)};
+}
+
+/// The first stage, where it says what is kept.
+Result<BoundarySpec> keeping(const SpecStage& stage) {
+  BoundarySpec spec;
+  if (stage.name == "zeros") {
+    spec.keep = BoundaryKeep::zeros;
+    if (const Status known = stage.only({}); !known.ok()) return known.error();
+    return spec;
+  }
+  if (stage.name != "topk" && stage.name != "sampled") return unknown(stage.name);
+  spec.keep = stage.name == "topk" ? BoundaryKeep::topk : BoundaryKeep::sampled;
+  spec.codec = BoundaryCodec::bf16;
+  if (const Status known = stage.only({"ratio", "k"}); !known.ok()) return known.error();
+  if (stage.options.size() > 1) return {Errc::bad_config, stage.name + ": give ratio or k, not both"};
+  const Result<double> ratio = stage.number("ratio", kRatioDefault, kRatioLeast, 1);
+  if (!ratio.ok()) return ratio.error();
+  const Result<std::int64_t> k = stage.whole("k", 0, 1, kColumnsMax);
+  if (!k.ok()) return k.error();
+  spec.ratio = *ratio;
+  spec.k = static_cast<std::size_t>(*k);
+  return spec;
+}
+
+/// Values of the rows, one after the other; `ends[r]` is where row r ends.
+void write_values(std::span<const float> values, std::span<const std::size_t> ends, BoundaryCodec codec, Random& random,
+                  BoundaryTensor& tensor) {
+  if (codec == BoundaryCodec::f32) {
+    const auto bytes = std::as_bytes(values);
+    tensor.values.assign(bytes.begin(), bytes.end());
+    return;
+  }
+  if (codec == BoundaryCodec::bf16) {
+    tensor.values.resize(values.size() * 2);
+    kernels().to_bf16(values.data(), tensor.values.data(), values.size());
+    return;
+  }
+  const unsigned bits = bits_of(codec);
+  tensor.scales.resize(ends.size() * kRowScaleBytes);
+  Bytes codes(values.size());
+  std::size_t begin = 0;
+  for (std::size_t r = 0; r < ends.size(); ++r) {
+    const RowScale scale = quantize_row(values.subspan(begin, ends[r] - begin), bits, random.next(), codes.data() + begin);
+    std::memcpy(tensor.scales.data() + r * kRowScaleBytes, &scale, sizeof scale);
+    begin = ends[r];
+  }
+  tensor.values = pack_codes(std::move(codes), bits);
+}
+
+RowScale scale_at(const BoundaryTensor& tensor, std::size_t row) {
+  RowScale scale;
+  std::memcpy(&scale, tensor.scales.data() + row * kRowScaleBytes, sizeof scale);
+  return scale;
+}
+
+/// After this, read_values() cannot fail.
+Status check_values(const BoundaryTensor& tensor) {
+  if (tensor.codec == BoundaryCodec::f32 && !kernels().finite_f32(tensor.values.data(), tensor.count)) {
+    return {Errc::bad_data, "boundary tensor with a non-finite value"};
+  }
+  if (tensor.codec == BoundaryCodec::bf16 && !kernels().finite_bf16(tensor.values.data(), tensor.count)) {
+    return {Errc::bad_data, "boundary tensor with a non-finite value"};
+  }
+  if (!is_scaled(tensor.codec)) return {};
+  if (!padding_is_zero(tensor.values, bits_of(tensor.codec), tensor.count)) {
+    return {Errc::malformed, "boundary tensor with ones behind its last value"};
+  }
+  for (std::size_t r = 0; r < tensor.rows; ++r) {
+    if (Status good = check_scale(scale_at(tensor, r)); !good.ok()) return good;
+  }
+  return {};
+}
+
+void read_values(const BoundaryTensor& tensor, std::span<const std::size_t> ends, std::span<float> out) {
+  if (out.empty()) return;
+  if (tensor.codec == BoundaryCodec::f32) {
+    std::memcpy(out.data(), tensor.values.data(), tensor.values.size());
+    return;
+  }
+  if (tensor.codec == BoundaryCodec::bf16) return kernels().from_bf16(tensor.values.data(), out.data(), out.size());
+  const unsigned bits = bits_of(tensor.codec);
+  Bytes unpacked;
+  const std::byte* codes = tensor.values.data();
+  if (bits < 8) {
+    unpacked.resize(out.size());
+    unpack_codes(tensor.values, bits, out.size(), unpacked.data());
+    codes = unpacked.data();
+  }
+  std::size_t begin = 0;
+  for (std::size_t r = 0; r < ends.size(); ++r) {
+    dequantize_row(codes + begin, scale_at(tensor, r), bits, out.subspan(begin, ends[r] - begin));
+    begin = ends[r];
+  }
+}
+
+std::vector<std::size_t> all_ends(std::size_t rows, std::size_t columns) {
+  std::vector<std::size_t> ends(rows);
+  for (std::size_t r = 0; r < rows; ++r) ends[r] = (r + 1) * columns;
+  return ends;
+}
+
+std::vector<std::size_t> ends_of(std::span<const std::uint32_t> positions, std::size_t rows, std::size_t columns) {
+  std::vector<std::size_t> ends(rows);
+  auto next = positions.begin();
+  for (std::size_t r = 0; r < rows; ++r) {
+    next = std::lower_bound(next, positions.end(), (r + 1) * columns);
+    ends[r] = static_cast<std::size_t>(next - positions.begin());
+  }
+  return ends;
+}
+
+Status check_sizes(const BoundaryTensor& tensor, std::size_t receiver) {
+  const unsigned bits = bits_of(tensor.codec);
+  if (bits == 0 || tensor.kept > kLastBoundaryPlaces) return {Errc::malformed, "boundary tensor with an unknown codec"};
+  const std::size_t size = static_cast<std::size_t>(tensor.rows) * tensor.columns;
+  const bool all = tensor.kept == BoundaryPlaces::all;
+  const std::size_t scale_bytes = is_scaled(tensor.codec) ? tensor.rows * kRowScaleBytes : 0;
+  const bool counted = all ? tensor.count == size && tensor.places.empty() : tensor.count <= size;
+  if (receiver == size && size <= limits::kParameters && counted && tensor.values.size() == packed_bytes(tensor.count, bits) &&
+      tensor.scales.size() == scale_bytes) {
+    return {};
+  }
+  return {Errc::malformed, "boundary tensor of " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns) +
+                               " whose blobs or receiver have another size"};
+}
+
+}  // namespace
+
+std::size_t BoundarySpec::kept_of(std::size_t columns) const {
+  if (k > 0) return std::min(k, columns);
+  const double wanted = std::ceil(ratio * static_cast<double>(columns) * (1 - 1e-12));  // 7 % of 100 is 7, not 8
+  return std::min(columns, std::max<std::size_t>(1, static_cast<std::size_t>(wanted)));
+}
+
+const std::vector<BoundaryRow>& boundary_rows() {
+  static const std::vector<BoundaryRow> rows = {
+      {"f32", "values as they are (default)", "32", "none", "f32"},
+      {"bf16", "values rounded to the upper half of a float", "16", "none", "bf16"},
+      {"u8, u6, u4", "stochastic rounding in each row's range; unbiased", "8, 6, 4", "Alistarh et al. 2017, arXiv 1610.02132", "u6"},
+      {"zeros | CODEC", "only what is not 0, as after a ReLU; zeros stay exact", "a bitmap or Rice codes, and the others' values", "none",
+       "zeros | u6"},
+      {"topk | CODEC", "the largest of each row, ratio=0.1 or k=N; biased", "an index and a value for each kept", "none",
+       "topk ratio=0.1 | u8"},
+      {"sampled | CODEC", "as many of each row at random, by magnitude and rescaled; unbiased", "an index and a value for each kept",
+       "Wangni et al. 2018, arXiv 1710.09854", "sampled ratio=0.1 | u8"},
+  };
+  return rows;
+}
+
+Result<BoundarySpec> boundary_spec(std::string_view text) {
+  const auto stages = parse_spec(text);
+  if (!stages.ok()) return stages.error();
+  if (stages->size() > 2) return {Errc::bad_config, "a boundary codec has at most two stages: " + std::string(kAllowed)};
+  BoundarySpec spec;
+  if (stages->size() == 2 || !codec_named(stages->front().name)) {
+    const auto kept = keeping(stages->front());
+    if (!kept.ok()) return kept.error();
+    spec = *kept;
+    if (stages->size() == 1) return spec;
+  }
+  const SpecStage& last = stages->back();
+  const auto codec = codec_named(last.name);
+  if (!codec) return unknown(last.name);
+  if (const Status known = last.only({}); !known.ok()) return known.error();
+  spec.codec = *codec;
+  return spec;
+}
+
+BoundaryTensor encode_boundary(std::span<const float> values, std::size_t rows, std::size_t columns, const BoundarySpec& spec,
+                               Random& random) {
+  HG_CHECK(values.size() == rows * columns && values.size() <= limits::kParameters, "a boundary tensor has rows x columns values");
   BoundaryTensor tensor;
   tensor.rows = static_cast<std::uint32_t>(rows);
   tensor.columns = static_cast<std::uint32_t>(columns);
-  tensor.codec = codec;
-  switch (codec) {
-    case BoundaryCodec::f32: {
-      const auto bytes = std::as_bytes(values);
-      tensor.values.assign(bytes.begin(), bytes.end());
-      break;
-    }
-    case BoundaryCodec::bf16:
-      tensor.values.resize(values.size() * 2);
-      kernels().to_bf16(values.data(), tensor.values.data(), values.size());
-      break;
-    case BoundaryCodec::u8: encode_u8(values, rows, columns, random, tensor); break;
+  tensor.codec = spec.codec;
+  if (spec.keep == BoundaryKeep::all) {
+    tensor.count = static_cast<std::uint32_t>(values.size());
+    write_values(values, all_ends(rows, columns), spec.codec, random, tensor);
+    return tensor;
   }
+  const BoundaryEntries entries = choose_entries(values, rows, columns, spec, random);
+  write_places(entries.positions, values.size(), tensor);
+  write_values(entries.values, ends_of(entries.positions, rows, columns), spec.codec, random, tensor);
   return tensor;
 }
 
 Status decode_boundary(const BoundaryTensor& tensor, std::span<float> out) {
-  const std::size_t count = static_cast<std::size_t>(tensor.rows) * tensor.columns;
-  const std::size_t scale_bytes = tensor.codec == BoundaryCodec::u8 ? tensor.rows * kScaleBytes : 0;
-  const std::size_t each = value_bytes(tensor.codec);
-  if (each == 0) return {Errc::malformed, "boundary tensor with an unknown codec"};
-  if (out.size() != count || tensor.values.size() != count * each || tensor.scales.size() != scale_bytes) {
-    return {Errc::malformed, "boundary tensor of " + std::to_string(tensor.rows) + " x " + std::to_string(tensor.columns) +
-                                 " whose blobs or receiver have another size"};
+  if (Status sized = check_sizes(tensor, out.size()); !sized.ok()) return sized;
+  if (Status good = check_values(tensor); !good.ok()) return good;
+  if (tensor.kept == BoundaryPlaces::all) {
+    read_values(tensor, all_ends(tensor.rows, tensor.columns), out);
+    return {};
   }
-  switch (tensor.codec) {
-    case BoundaryCodec::f32:
-      if (!kernels().finite_f32(tensor.values.data(), count)) return {Errc::bad_data, "boundary tensor with a non-finite value"};
-      if (count > 0) std::memcpy(out.data(), tensor.values.data(), tensor.values.size());
-      return {};
-    case BoundaryCodec::bf16:
-      if (!kernels().finite_bf16(tensor.values.data(), count)) return {Errc::bad_data, "boundary tensor with a non-finite value"};
-      kernels().from_bf16(tensor.values.data(), out.data(), count);
-      return {};
-    case BoundaryCodec::u8: return decode_u8(tensor, tensor.columns, out);
-  }
+  std::vector<std::uint32_t> positions;
+  if (Status placed = read_places(tensor, out.size(), positions); !placed.ok()) return placed;
+  std::vector<float> values(tensor.count);
+  read_values(tensor, ends_of(positions, tensor.rows, tensor.columns), values);
+  std::fill(out.begin(), out.end(), 0.0F);
+  for (std::size_t i = 0; i < positions.size(); ++i) out[positions[i]] = values[i];
   return {};
 }
 

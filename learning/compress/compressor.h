@@ -2,6 +2,7 @@
 // From a vector of floats to a self-describing gradient block, by a spec string: "topk ratio=0.01 | two_level | rice".
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -30,23 +31,27 @@ class Compressor {
   /// See Selector.
   [[nodiscard]] virtual bool observes() const { return false; }
   virtual void observe(const Entries& /*published*/) {}
+  virtual void take_seat(const Seat& /*seat*/) {}
   virtual void set_ratio(double /*ratio*/) {}
-  /// False where a decoded value can have another sign, or a larger magnitude, than any that was compressed.
+  /// False where |value - decoded| can be larger than every magnitude that was compressed.
   [[nodiscard]] virtual bool keeps_range() const { return true; }
 };
 
 /// In the order in which a spec has them.
 enum class StageKind : std::uint8_t { memory, ratio, selector, transform, value_codec, index_codec };
+inline constexpr std::array kStageKinds = {StageKind::memory,    StageKind::ratio,       StageKind::selector,
+                                           StageKind::transform, StageKind::value_codec, StageKind::index_codec};
 std::string_view name_of(StageKind kind);
 
 /// What the contract suite may expect of a row.
 struct Traits {
-  bool counts = false;     ///< selector: sends min(k, non-zeros) entries, k = max(1, ceil(ratio n))
-  bool remembers = false;  ///< the outcome depends on earlier calls
-  bool keeps_sign = true;  ///< no decoded value has the opposite sign
-  bool keeps_zero = true;  ///< what was 0 decodes to 0
-  bool unbiased = false;   ///< the mean of what is decoded, over steps, is what was encoded
-  bool linear = false;     ///< decode(a) + decode(b) == decode(a + b) where both used one key
+  bool counts = false;       ///< selector: sends min(k, non-zeros) entries, k = max(1, ceil(ratio n))
+  bool remembers = false;    ///< the outcome depends on earlier calls
+  bool keeps_sign = true;    ///< no decoded value has the opposite sign
+  bool keeps_zero = true;    ///< what was 0 decodes to 0
+  bool always_sends = true;  ///< something of whatever is not all 0
+  bool unbiased = false;     ///< the mean of what is decoded, over steps, is what was encoded
+  bool linear = false;       ///< decode(a) + decode(b) == decode(a + b) where both used one key
 };
 struct CompressRow {
   std::string_view name;

@@ -28,13 +28,12 @@ class F32 final : public ValueCoder {
 
   void scatter_add(const GradientBlock& block, float weight, std::span<const std::uint32_t> indices,
                    std::span<float> target) const override {
-    const std::byte* next = block.values.data();
-    for (const std::uint32_t index : indices) {
+    const std::byte* values = block.values.data();
+    scatter(indices, target, [&](std::size_t i) {
       float value;
-      std::memcpy(&value, next, sizeof value);
-      next += sizeof value;
-      target[index] += weight * value;
-    }
+      std::memcpy(&value, values + i * sizeof value, sizeof value);
+      return weight * value;
+    });
   }
 };
 

@@ -3,6 +3,10 @@
 #include "learning/compress/kernels.h"
 
 #include "learning/compress/compaction.h"
+#include "learning/compress/products.h"
+#include "learning/compress/rice_kernels.h"
+#include "learning/compress/rotation.h"
+#include "learning/compress/tail.h"
 
 namespace hourglass::compress::HG_KERNEL_NAMESPACE {
 extern const Kernels kTable;
@@ -279,8 +283,9 @@ void dequantize_row(const std::byte* codes, std::size_t count, float low, float 
 
 }  // namespace
 
-const Kernels kTable = {finite,     largest_magnitude, add,        compact,     add_compact, sum_of_squares, to_bf16,
-                        from_bf16,  finite_bf16,       finite_f32, add_f32,     add_bf16,    add_two_bits,   magnitudes,
-                        level_sums, pack_two_bits,     count_ones, expand_ones, row_range,   quantize_row,   dequantize_row};
+const Kernels kTable = {finite,      largest_magnitude, add,        compact,      add_compact,    sum_of_squares, to_bf16,    from_bf16,
+                        finite_bf16, finite_f32,        add_f32,    add_bf16,     add_two_bits,   magnitudes,     level_sums, pack_two_bits,
+                        count_ones,  expand_ones,       row_range,  quantize_row, dequantize_row, tail_moments,   log_sum,    gap_sums,
+                        rice_encode, rice_decode,       flip_signs, hadamard,     pack_signs,     unpack_signs,   dot,        add_outer};
 
 }  // namespace hourglass::compress::HG_KERNEL_NAMESPACE

@@ -26,6 +26,19 @@ struct MagnitudeRange {
   float high = 0;
 };
 
+/// Of the magnitudes above a boundary.
+struct TailMoments {
+  double sum = 0;
+  double squares = 0;
+  std::size_t count = 0;
+};
+
+/// The sum of log2 |x| over what is not 0 is `exponents` + log2 `mantissas`; denormals count as the least normal octave.
+struct LogSum {
+  std::int64_t exponents = 0;
+  double mantissas = 1;  ///< in [1, 2)
+};
+
 struct RowRange {
   float low = 0;
   float high = 0;
@@ -37,6 +50,20 @@ inline constexpr std::size_t kCompactSlack = 64;
 
 /// Slots that expand_ones() may write beyond the last.
 inline constexpr std::size_t kExpandSlack = 4;
+
+/// Parameters that gap_sums() looks at together.
+inline constexpr unsigned kGapSums = 4;
+
+/// What rice_decode() reads: the codes of `count` indices below `length`; parameter <= 31.
+struct RiceBlock {
+  const std::byte* bytes = nullptr;
+  std::size_t size = 0;
+  std::size_t count = 0;
+  std::uint64_t length = 0;
+  unsigned parameter = 0;
+};
+/// What rice_decode() returns for an index that is not below the length.
+inline constexpr std::uint64_t kRiceBeyond = UINT64_MAX;
 
 struct Kernels {
   bool (*finite)(const float* values, std::size_t count);
@@ -75,6 +102,27 @@ struct Kernels {
   /// out = floor((value - low) * inverse + u), at most 255, u uniform in [0, 1) from a hash of `key` and the position.
   void (*quantize_row)(const float* values, std::size_t count, float low, float inverse, std::uint64_t key, std::byte* out);
   void (*dequantize_row)(const std::byte* codes, std::size_t count, float low, float step, float* out);
+
+  TailMoments (*tail_moments)(const float* values, std::size_t count, float boundary);
+  LogSum (*log_sum)(const float* values, std::size_t count);
+  /// sums[j] = sum of gap >> (first + j) over the gaps of ascending indices; first + kGapSums <= 32, count > 0.
+  void (*gap_sums)(const std::uint32_t* indices, std::size_t count, unsigned first, std::uint64_t* sums);
+  /// Golomb-Rice codes of the gaps. Room for the bytes that they take + 8.
+  void (*rice_encode)(const std::uint32_t* indices, std::size_t count, unsigned parameter, std::byte* out);
+  /// The bits read (beyond the bytes, zeros are read), or kRiceBeyond.
+  std::uint64_t (*rice_decode)(const RiceBlock& block, std::uint32_t* indices);
+  /// out = +-scale * value, the signs from `key`. `out` may be `values`.
+  void (*flip_signs)(const float* values, std::size_t count, std::uint64_t key, float scale, float* out);
+  /// The Walsh-Hadamard transform, in place, without its factor 1 / sqrt(count). `count`: a power of two, at least 8.
+  void (*hadamard)(float* values, std::size_t count);
+  /// A bit for each: value + dither * u >= 0, u uniform in [-1, 1) from a hash of `key` and the position. `count`: a multiple of 8.
+  void (*pack_signs)(const float* values, std::size_t count, float dither, std::uint64_t key, std::byte* out);
+  void (*unpack_signs)(const std::byte* bits, std::size_t count, float* out);  ///< +-1
+
+  float (*dot)(const float* a, const float* b, std::size_t count);
+  /// target[i][j] += weight * sum over k < rank of left[k][i] * right[k][j], in the order of k; floats of rank x rows and rank x columns.
+  void (*add_outer)(const std::byte* left, std::size_t rows, const std::byte* right, std::size_t columns, std::size_t rank, float weight,
+                    float* target);
 };
 
 /// The fastest that this processor runs.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A range's compressor composed by its spec: a selector, a value codec, an index codec; or a transform.
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
@@ -51,8 +52,9 @@ class Pipeline final : public Compressor {
 
   [[nodiscard]] bool observes() const override { return selector_->observes(); }
   void observe(const Entries& published) override { selector_->observe(published); }
+  void take_seat(const Seat& seat) override { selector_->take_seat(seat); }
   void set_ratio(double ratio) override { selector_->set_ratio(ratio); }
-  [[nodiscard]] bool keeps_range() const override { return value_coder_->keeps_range(); }
+  [[nodiscard]] bool keeps_range() const override { return value_coder_->keeps_range() && selector_->keeps_range(); }
 
  private:
   GradientBlock pack(std::span<const float> values, bool sparse, std::uint64_t step) {
@@ -85,7 +87,12 @@ class Whole final : public Compressor {
   GradientBlock compress(std::span<const float> values, std::uint64_t step) override {
     HG_CHECK(kernels().finite(values.data(), values.size()), "values to be compressed must be finite");
     GradientBlock block;
-    block.length = block.count = values.size();
+    block.length = values.size();
+    if (std::none_of(values.begin(), values.end(), [](float value) { return value != 0; })) {
+      block.index_codec = values.empty() ? IndexCodec::none : IndexCodec::raw;  // no entries, no bytes
+      return block;
+    }
+    block.count = values.size();
     transform_->encode(values, step, block);
     return block;
   }
@@ -136,7 +143,9 @@ Result<bool> is_lossless(std::string_view spec) {
   const Result<Plan> plan = plan_of(spec);
   if (!plan.ok()) return plan.error();
   if (auto made = make_compressor(*plan, {}); !made.ok()) return made.error();
-  return plan->selector && plan->selector->spec.name == "dense" && (!plan->value || plan->value->spec.name == "f32");
+  // Other memories send something else than what they are given, or keep a state beside it.
+  const bool plain = !plan->memory || plan->memory->spec.name == "feedback" || plan->memory->spec.name == "none";
+  return plain && plan->selector && plan->selector->spec.name == "dense" && (!plan->value || plan->value->spec.name == "f32");
 }
 
 }  // namespace hourglass::compress

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "learning/compress/plan.h"
 
-#include <array>
-
 namespace hourglass::compress {
 namespace {
-
-constexpr std::array kKinds = {StageKind::memory,    StageKind::ratio,       StageKind::selector,
-                               StageKind::transform, StageKind::value_codec, StageKind::index_codec};
 
 std::string list_of(StageKind kind) {
   std::string list;
@@ -19,7 +14,7 @@ std::string list_of(StageKind kind) {
 
 std::string list_of_all() {
   std::string list;
-  for (const StageKind kind : kKinds) {
+  for (const StageKind kind : kStageKinds) {
     const std::string one = list_of(kind);
     if (!one.empty()) list += (list.empty() ? "" : ", ") + one;
   }

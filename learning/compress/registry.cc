@@ -3,108 +3,15 @@
 
 #include <algorithm>
 
-#include "learning/compress/bf16.h"
-#include "learning/compress/bitmap.h"
-#include "learning/compress/dense.h"
-#include "learning/compress/f32.h"
-#include "learning/compress/raw.h"
-#include "learning/compress/rice.h"
-#include "learning/compress/topk.h"
-#include "learning/compress/two_level.h"
+#include "learning/compress/registry_rows.h"
 
 namespace hourglass::compress {
-namespace {
-
-std::vector<Stage> selectors() {
-  return {
-      {.row = {.name = "dense",
-               .kind = StageKind::selector,
-               .help = "every entry, in order; takes no index codec",
-               .bits = "no index",
-               .source = "none",
-               .example = "dense"},
-       .make_selector = make_dense},
-      {.row = {.name = "topk",
-               .kind = StageKind::selector,
-               .help = "the share `ratio` (0 < ratio <= 1, default 0.01) of entries with the largest magnitudes, exactly",
-               .bits = "an index and a value",
-               .source = "Aji & Heafield 2017, arXiv 1704.05021",
-               .example = "topk ratio=0.01",
-               .traits = {.counts = true}},
-       .make_selector = make_topk},
-  };
-}
-
-std::vector<Stage> transforms() { return {}; }
-
-std::vector<Stage> value_codecs() {
-  return {
-      {.row = {.name = "f32",
-               .kind = StageKind::value_codec,
-               .help = "values as they are (default)",
-               .bits = "32",
-               .source = "none",
-               .example = "topk ratio=0.01 | f32"},
-       .make_value_coder = make_f32,
-       .decoder = &f32_coder()},
-      {.row = {.name = "bf16",
-               .kind = StageKind::value_codec,
-               .help = "values rounded to the upper half of a float",
-               .bits = "16",
-               .source = "none",
-               .example = "topk ratio=0.01 | bf16"},
-       .make_value_coder = make_bf16,
-       .decoder = &bf16_coder()},
-      {.row = {.name = "two_level",
-               .kind = StageKind::value_codec,
-               .help = "sign and one of two magnitudes fitted to the block",
-               .bits = "2",
-               .source = "Lloyd 1982",
-               .example = "topk ratio=0.01 | two_level",
-               .traits = {.keeps_zero = false}},
-       .make_value_coder = make_two_level,
-       .decoder = &two_level_coder()},
-  };
-}
-
-std::vector<Stage> index_codecs() {
-  return {
-      {.row = {.name = "auto",
-               .kind = StageKind::index_codec,
-               .help = "the smallest of the exact ones for each block (default)",
-               .bits = "the least of the others",
-               .source = "none",
-               .example = "topk ratio=0.01 | two_level | auto"}},
-      {.row = {.name = "raw",
-               .kind = StageKind::index_codec,
-               .help = "indices as 32-bit numbers",
-               .bits = "32",
-               .source = "none",
-               .example = "topk ratio=0.01 | two_level | raw"},
-       .index_coder = &raw_coder()},
-      {.row = {.name = "bitmap",
-               .kind = StageKind::index_codec,
-               .help = "one bit for every entry of the range",
-               .bits = "1 / density",
-               .source = "none",
-               .example = "topk ratio=0.01 | two_level | bitmap"},
-       .index_coder = &bitmap_coder()},
-      {.row = {.name = "rice",
-               .kind = StageKind::index_codec,
-               .help = "Golomb-Rice codes of the gaps between indices",
-               .bits = "8.1 at 1 %, 11.5 at 0.1 %",
-               .source = "Rice 1979; Sattler et al. 2019, arXiv 1903.02891",
-               .example = "topk ratio=0.01 | two_level | rice"},
-       .index_coder = &rice_coder()},
-  };
-}
-
-}  // namespace
 
 std::span<const Stage> stages() {
   static const std::vector<Stage> rows = [] {
     std::vector<Stage> all;
-    for (const auto& kind : {selectors(), transforms(), value_codecs(), index_codecs()}) all.insert(all.end(), kind.begin(), kind.end());
+    for (const auto& kind : {memory_rows(), ratio_policy_rows(), selector_rows(), transform_rows(), value_codec_rows(), index_codec_rows()})
+      all.insert(all.end(), kind.begin(), kind.end());
     return all;
   }();
   return rows;

@@ -5,6 +5,8 @@
 
 #include "learning/compress/compressor.h"
 #include "learning/compress/index_coder.h"
+#include "learning/compress/memory.h"
+#include "learning/compress/ratio_policy.h"
 #include "learning/compress/selector.h"
 #include "learning/compress/transform.h"
 #include "learning/compress/value_coder.h"
@@ -14,6 +16,8 @@ namespace hourglass::compress {
 /// A row with what makes it: one of the factories, or none for `auto`, which picks among the index codecs.
 struct Stage {
   CompressRow row;
+  MakeMemory make_memory = nullptr;
+  MakeRatioPolicy make_ratio_policy = nullptr;
   MakeSelector make_selector = nullptr;
   MakeTransform make_transform = nullptr;
   MakeValueCoder make_value_coder = nullptr;

@@ -18,6 +18,12 @@ struct Entries {
   std::vector<float> values;
 };
 
+/// Which of the workers this is, where they take turns.
+struct Seat {
+  std::uint32_t number = 0;
+  std::uint32_t count = 1;
+};
+
 /// Decides what of a range is sent. One object per range; may remember.
 class Selector {
  public:
@@ -32,6 +38,9 @@ class Selector {
   [[nodiscard]] virtual bool observes() const { return false; }
   /// What the aggregator published of this range: the sum of some workers' entries.
   virtual void observe(const Entries& /*published*/) {}
+  /// False where a chosen entry's value is another than the range's: it may be larger.
+  [[nodiscard]] virtual bool keeps_range() const { return true; }
+  virtual void take_seat(const Seat& /*seat*/) {}
   /// A ratio policy's choice, in (0, 1], from the next select() on. Methods that choose by something else ignore it.
   virtual void set_ratio(double /*ratio*/) {}
 };

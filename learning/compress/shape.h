@@ -5,6 +5,8 @@
 
 namespace hourglass::compress {
 
+inline constexpr double kRatioLeast = 1e-9;  ///< selectors send one entry at least
+
 /// How a range lies in memory: row-major, `length / columns` rows. A vector is one row.
 struct Shape {
   std::size_t length = 0;

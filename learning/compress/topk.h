@@ -9,19 +9,11 @@
 // guess decides about time only: the outcome is the same.
 #pragma once
 
-#include "learning/compress/selector.h"
+#include "learning/compress/selection.h"
 
 namespace hourglass::compress {
 
 /// Errors: bad_config for a ratio outside (0, 1] or an unknown option.
 Result<std::unique_ptr<Selector>> make_topk(const SpecStage& stage, const Shape& shape);
-
-/// The magnitude of rank `rank` (1 = largest) and how many are strictly larger.
-struct RankedMagnitude {
-  std::uint32_t bits = 0;
-  std::size_t larger = 0;
-};
-/// 1 <= rank <= values.size(); values finite. Three passes, no memory.
-RankedMagnitude find_magnitude(std::span<const float> values, std::size_t rank);
 
 }  // namespace hourglass::compress

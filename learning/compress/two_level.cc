@@ -68,7 +68,7 @@ class TwoLevel final : public ValueCoder {
                    std::span<float> target) const override {
     const auto table = table_of(block, weight);
     const std::byte* codes = block.values.data();
-    for (std::size_t i = 0; i < indices.size(); ++i) target[indices[i]] += table[static_cast<unsigned>(codes[i / 4]) >> (2 * (i % 4)) & 3U];
+    scatter(indices, target, [&](std::size_t i) { return table[static_cast<unsigned>(codes[i / 4]) >> (2 * (i % 4)) & 3U]; });
   }
 
  private:

@@ -32,11 +32,24 @@ class ValueCoder : public ValueDecoder {
   /// Sets value_codec, values and the levels of `block`, which has `values.size()` entries. `values` are finite. Whatever is random comes
   /// from `key`.
   virtual void encode(std::span<const float> values, std::uint64_t key, GradientBlock& block) const = 0;
-  /// False where a decoded value can have another sign, or a larger magnitude, than any that was encoded.
+  /// False where |value - decoded| can be larger than every magnitude that was encoded.
   [[nodiscard]] virtual bool keeps_range() const { return true; }
 };
 
 using MakeValueCoder = Result<std::unique_ptr<ValueCoder>> (*)(const SpecStage& stage);
+
+/// target[indices[i]] += value(i). The places of the entries to come are fetched ahead: memory that is far away is most of the cost.
+template <class Value>
+void scatter(std::span<const std::uint32_t> indices, std::span<float> target, Value value) {
+  constexpr std::size_t kAhead = 32;
+  float* const sum = target.data();
+  std::size_t i = 0;
+  for (; i + kAhead < indices.size(); ++i) {
+    __builtin_prefetch(sum + indices[i + kAhead], 1);
+    sum[indices[i]] += value(i);
+  }
+  for (; i < indices.size(); ++i) sum[indices[i]] += value(i);
+}
 
 /// What check() of every decoder without levels begins with: `values` has `bytes`, the levels are 0.
 Status check_plain(const GradientBlock& block, std::size_t bytes);

@@ -64,6 +64,12 @@ Result<Model> build_parts(const ModelSpec& spec, Shape input, std::uint32_t thre
 
 }  // namespace
 
+bool ends_rectified(const std::vector<SpecStage>& stages) {
+  const auto last =
+      std::find_if(stages.rbegin(), stages.rend(), [](const SpecStage& stage) { return stage.name != "flatten" && stage.name != "pool"; });
+  return last != stages.rend() && last->name == "relu";
+}
+
 const std::vector<ModelRow>& models() {
   static const std::vector<ModelRow> rows = {
       {"cnn", "two 5x5 convolutions and a wide fully connected layer: 3.27 M parameters at 28x28, 98 % of them behind the cut",

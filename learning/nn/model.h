@@ -29,6 +29,9 @@ struct ModelSpec {
 /// names.
 Result<ModelSpec> parse_model(std::string_view text, Shape input, std::uint32_t classes, bool cut);
 
+/// Whether the last of these layers gives what a relu leaves, pooled or not: where an output is 0, its gradient changes nothing.
+bool ends_rectified(const std::vector<SpecStage>& stages);
+
 /// The two networks of a model; `fc` is null where there is no cut.
 struct Model {
   std::unique_ptr<Network> conv;

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "learning/params/adam.h"
 #include "learning/params/registry.h"
 #include "learning/params/sgd.h"
 
@@ -14,6 +15,10 @@ using MakeOptimizer = Result<std::unique_ptr<Optimizer>> (*)(const SpecStage& st
 const std::vector<Entry<MakeOptimizer>>& entries() {
   static const std::vector<Entry<MakeOptimizer>> table = {
       {{"sgd", "stochastic gradient descent; momentum=0.9, nesterov=1"}, &make_sgd},
+      {{"adam", "Adam; beta1=0.9, beta2=0.999, eps=1e-8"}, &make_adam},
+      {{"adamw", "Adam with decoupled weight decay; as adam"}, &make_adamw},
+      {{"amsgrad", "AMSGrad without bias correction; as adam"}, &make_amsgrad},
+      {{"one_bit_adam", "Adam whose variance is frozen; as adam, and warmup=N or ratio=0.96"}, &make_one_bit_adam},
   };
   return table;
 }

@@ -17,6 +17,8 @@ class Optimizer {
   /// Overwrites `gradient` with what is to be ADDED to the parameters: -rate * step(gradient). All spans have the size given to
   /// make_optimizer.
   virtual void step(std::span<const float> parameters, std::span<float> gradient, double rate) = 0;
+  /// The aggregator's server rule has frozen its variance: for what works in two phases.
+  virtual void freeze() {}
 };
 
 struct NamedRow {
@@ -27,7 +29,8 @@ const std::vector<NamedRow>& optimizers();
 const std::vector<NamedRow>& schedules();
 
 /// "sgd", "sgd momentum=0.9", "sgd momentum=0.9 nesterov=1". As PyTorch: d = g + decay * w;  m = momentum * m + d (first step: m = d);
-/// nesterov: d += momentum * m, else d = m;  delta = -rate * d. Errors: bad_config with the list.
+/// nesterov: d += momentum * m, else d = m;  delta = -rate * d. "adam", "adamw", "amsgrad", "one_bit_adam": see adam.h. Errors: bad_config
+/// with the list.
 Result<std::unique_ptr<Optimizer>> make_optimizer(std::string_view spec, double weight_decay, std::size_t size);
 
 class Schedule {

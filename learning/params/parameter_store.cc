@@ -5,15 +5,18 @@
 
 namespace hourglass::params {
 
-ParameterStore::ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink)
-    : exact_(std::move(initial)), downlink_(std::move(downlink)) {
+ParameterStore::ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink, std::unique_ptr<ServerRule> rule)
+    : rule_(std::move(rule)), exact_(std::move(initial)), downlink_(std::move(downlink)) {
+  if (rule_) delta_.resize(exact_.size());
   if (!lossless()) {
     published_ = exact_;
     pending_.assign(exact_.size(), 0.0F);
   }
 }
 
-void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weight) {
+void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weight, double progress) {
+  ++version_;
+  if (rule_) return rule_->take(blocks, weight, progress);
   for (const GradientBlock& block : blocks) {
     Status status = compress::accumulate(block, exact_, weight);
     HG_CHECK(status.ok(), "a push is validated before it is applied");
@@ -22,28 +25,33 @@ void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weigh
       HG_CHECK(status.ok(), "a push is validated before it is applied");
     }
   }
-  ++version_;
+}
+
+void ParameterStore::step() {
+  if (!rule_ || !rule_->step(exact_, delta_)) return;
+  for (std::size_t i = 0; i < delta_.size(); ++i) exact_[i] += delta_[i];
+  if (lossless()) return;
+  for (std::size_t i = 0; i < delta_.size(); ++i) pending_[i] += delta_[i];
 }
 
 void ParameterStore::publish() {
   if (published_version_ == version_) return;
+  step();
   const std::uint64_t from = published_version_;
   published_version_ = version_;
   if (lossless()) return;
   auto blocks = downlink_.compress(pending_, version_);
   HG_CHECK(blocks.ok(), "only finite pushes are applied");
   std::fill(pending_.begin(), pending_.end(), 0.0F);
-  Published entry{from, {version_, std::move(*blocks)}, 0};
-  for (const GradientBlock& block : entry.delta.blocks) {
+  for (const GradientBlock& block : *blocks) {
     const Status status = compress::accumulate(block, published_);
     HG_CHECK(status.ok(), "our own blocks are valid");
-    entry.bytes += block.indices.size() + block.values.size() + 32;
   }
-  ring_.push_back(std::move(entry));
-  if (ring_.size() > kDeltasMax) ring_.pop_front();
+  ring_.push(from, {version_, std::move(*blocks)});
 }
 
 void ParameterStore::publish_exact() {
+  step();
   published_version_ = version_;
   if (lossless()) return;
   (void)downlink_.flush();  // contained in the values themselves
@@ -54,36 +62,15 @@ void ParameterStore::publish_exact() {
 
 void ParameterStore::replace(std::vector<float> values, std::uint64_t version) {
   HG_CHECK(values.size() == exact_.size(), "a group keeps its size");
+  step();  // what was taken belongs to the values that go
   exact_ = std::move(values);
   version_ = version;
   publish_exact();
 }
 
 Result<std::vector<VersionDelta>> ParameterStore::deltas_since(std::uint64_t from) const {
-  std::vector<VersionDelta> out;
-  if (from == published_version_) return out;
-  std::size_t bytes = 0;
-  for (auto entry = ring_.rbegin(); entry != ring_.rend(); ++entry) {
-    bytes += entry->bytes;
-    if (bytes >= exact_.size() * sizeof(float)) break;
-    out.push_back(entry->delta);
-    if (entry->from == from) {
-      std::reverse(out.begin(), out.end());
-      return out;
-    }
-    if (entry->from < from) break;
-  }
-  return {Errc::too_stale, "no chain of deltas from version " + std::to_string(from)};
-}
-
-VersionDelta ParameterStore::absolute() const {
-  VersionDelta out;
-  out.to = published_version_;
-  GradientBlock block;
-  block.length = block.count = published().size();
-  block.values = to_bytes(std::span<const float>(published()));
-  out.blocks.push_back(std::move(block));
-  return out;
+  if (from == published_version_) return std::vector<VersionDelta>();
+  return ring_.since(from, size() * sizeof(float));
 }
 
 }  // namespace hourglass::params

@@ -9,6 +9,8 @@
 
 #include "base/result.h"
 #include "learning/compress/error_feedback.h"
+#include "learning/params/published.h"
+#include "learning/params/server_rule.h"
 #include "messages/parameter_update.h"
 
 namespace hourglass::params {
@@ -18,14 +20,14 @@ namespace hourglass::params {
 /// workers of any recent version to the newest. Where the downlink is lossless there is no ring: an update carries the values themselves.
 class ParameterStore {
  public:
-  /// Deltas kept; a worker further behind takes a snapshot, as does one for whom the snapshot is smaller.
-  static constexpr std::size_t kDeltasMax = limits::kDeltas;
   static constexpr bool kOwnsParameters = true;
 
-  ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink);
+  /// `rule`: null where pushes are deltas to be added.
+  ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink, std::unique_ptr<ServerRule> rule = nullptr);
 
-  /// Adds weight * push. The blocks must have passed compress::validate(). One more version.
-  void apply(const std::vector<GradientBlock>& blocks, float weight);
+  /// Adds weight * push; with a rule, gives it to the rule, whose step comes with the next publication. The blocks must have passed
+  /// compress::validate(). One more version.
+  void apply(const std::vector<GradientBlock>& blocks, float weight, double progress = 0);
   /// Makes what was applied since the last publication visible. Does nothing where there is nothing.
   void publish();
   /// Makes the published parameters equal to the exact ones; workers get values, not deltas.
@@ -35,8 +37,10 @@ class ParameterStore {
 
   [[nodiscard]] std::uint64_t version() const { return version_; }  ///< pushes applied
   [[nodiscard]] std::uint64_t published_version() const { return published_version_; }
-  [[nodiscard]] std::span<const float> exact() const { return exact_; }
+  [[nodiscard]] std::span<const float> exact() const { return exact_; }  ///< a rule's next step not included
   [[nodiscard]] const std::vector<float>& published() const { return lossless() ? exact_ : published_; }
+  /// Workers should push momentum; see ServerRule.
+  [[nodiscard]] bool wants_momentum() const { return rule_ != nullptr && rule_->wants_momentum(); }
   [[nodiscard]] bool lossless() const { return downlink_.lossless(); }
   [[nodiscard]] std::size_t size() const { return exact_.size(); }
   /// L2 norm of what is applied but not yet published.
@@ -46,19 +50,17 @@ class ParameterStore {
   /// the ring does not reach back or values are smaller: then send absolute().
   [[nodiscard]] Result<std::vector<VersionDelta>> deltas_since(std::uint64_t from) const;
   /// The published values as one dense f32 block.
-  [[nodiscard]] VersionDelta absolute() const;
+  [[nodiscard]] VersionDelta absolute() const { return whole(published_version_, published()); }
 
  private:
-  struct Published {
-    std::uint64_t from = 0;
-    VersionDelta delta;
-    std::size_t bytes = 0;
-  };
+  void step();
+  std::unique_ptr<ServerRule> rule_;
+  std::vector<float> delta_;  ///< of a rule's step
   std::vector<float> exact_;
   std::vector<float> published_;  ///< empty where lossless
   std::vector<float> pending_;    ///< applied since the last publication; empty where lossless
   compress::ErrorFeedback downlink_;
-  std::deque<Published> ring_;
+  DeltaRing ring_;
   std::uint64_t version_ = 0;
   std::uint64_t published_version_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "learning/params/merge_node.h"
+#include "learning/params/published.h"
 #include "messages/gradient_push.h"
 #include "messages/parameter_update.h"
 #include "messages/push_verdict.h"
@@ -17,7 +18,6 @@ namespace hourglass::params {
 
 class Relay {
  public:
-  static constexpr std::size_t kDeltasMax = limits::kDeltas;
   static constexpr bool kOwnsParameters = false;
 
   /// `lossless`: of the job's downlink.
@@ -26,19 +26,22 @@ class Relay {
   /// Towards the children.
   /// A validated push, whole: it is the root that weighs. False where the sum could not be held; then nothing changes.
   [[nodiscard]] bool take(const std::vector<GradientBlock>& blocks, bool flush);
-  [[nodiscard]] std::uint64_t published_version() const { return version_; }
-  [[nodiscard]] const std::vector<float>& published() const { return published_; }
+  [[nodiscard]] std::uint64_t published_version() const { return copy_.version(); }
+  [[nodiscard]] const std::vector<float>& published() const { return copy_.values(); }
   [[nodiscard]] bool lossless() const { return lossless_; }
   /// As ParameterStore's.
   [[nodiscard]] Result<std::vector<VersionDelta>> deltas_since(std::uint64_t from) const;
-  [[nodiscard]] VersionDelta absolute() const;
+  [[nodiscard]] VersionDelta absolute() const { return whole(version(), published()); }
+  /// Server rules and trees do not go together.
+  [[nodiscard]] bool wants_momentum() const { return false; }
 
   /// Towards the parent.
-  [[nodiscard]] std::uint64_t version() const { return version_; }
-  [[nodiscard]] std::size_t size() const { return published_.size(); }
+  [[nodiscard]] std::uint64_t version() const { return copy_.version(); }
+  [[nodiscard]] std::size_t size() const { return published().size(); }
   /// What is to be forwarded now; a flush forwards all that is held.
   Result<std::vector<GradientBlock>> push(std::uint64_t clock, bool flush, bool flush_residual);
   void settle(std::uint64_t clock, Verdict verdict);
+  void end_warmup() {}
   /// Errors: as Replica's.
   Status absorb(const ParameterUpdate& update);
   Status absorb(std::span<const float> values, std::uint64_t version, std::uint64_t applied_clock);
@@ -50,17 +53,11 @@ class Relay {
     std::uint64_t clock = 0;
     std::vector<GradientBlock> blocks;
   };
-  struct Passed {
-    std::uint64_t from = 0;
-    VersionDelta delta;
-    std::size_t bytes = 0;
-  };
-  std::vector<float> published_;
+  PublishedCopy copy_;
   MergeNode merge_;
   bool lossless_;
   std::deque<Forwarded> unsettled_;
-  std::deque<Passed> ring_;
-  std::uint64_t version_ = 0;
+  DeltaRing ring_;
 };
 
 }  // namespace hourglass::params

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/result.h"
 #include "learning/compress/error_feedback.h"
+#include "learning/params/published.h"
 #include "messages/gradient_push.h"
 #include "messages/parameter_update.h"
 #include "messages/push_verdict.h"
@@ -20,10 +22,13 @@ namespace hourglass::params {
 /// holds back is in none of them: it reaches the model when it is sent.
 class Replica {
  public:
+  /// Steps are weight deltas.
   Replica(std::vector<float> initial, compress::ErrorFeedback memory);
+  /// Steps are gradients for a server rule: working is what is published, and no more. `warmup`: what compresses until end_warmup().
+  static Replica of_gradients(std::vector<float> initial, compress::ErrorFeedback memory, std::optional<compress::ErrorFeedback> warmup);
 
-  [[nodiscard]] std::uint64_t version() const { return version_; }
-  [[nodiscard]] std::size_t size() const { return published_.size(); }
+  [[nodiscard]] std::uint64_t version() const { return copy_.version(); }
+  [[nodiscard]] std::size_t size() const { return copy_.values().size(); }
   /// What to compute with. Shared and never written again while anybody else holds it: a batch under way keeps the parameters of its
   /// forward pass.
   [[nodiscard]] std::shared_ptr<const std::vector<float>> working() const { return working_; }
@@ -33,6 +38,7 @@ class Replica {
   /// Turns the local steps since the last push into blocks and opens the next one. `flush`: everything, residual included, uncompressed.
   /// Errors: bad_data for non-finite steps: they are dropped, and working returns to what it was before them.
   Result<std::vector<GradientBlock>> push(std::uint64_t clock, bool flush, bool flush_residual);
+  void end_warmup() { warmup_.reset(); }
   /// Settles a push. What was rejected returns to the residual.
   void settle(std::uint64_t clock, Verdict verdict);
 
@@ -43,7 +49,7 @@ class Replica {
 
   [[nodiscard]] double residual_norm() const { return memory_.residual_norm(); }
   [[nodiscard]] std::size_t unsettled() const;  ///< pushes without a verdict
-  [[nodiscard]] std::span<const float> published() const { return published_; }
+  [[nodiscard]] std::span<const float> published() const { return copy_.values(); }
 
  private:
   struct Pending {
@@ -54,14 +60,16 @@ class Replica {
   void drop_contained(std::uint64_t applied_clock);
   void rebuild();
   std::vector<float>& writable();
+  compress::ErrorFeedback& memory() { return warmup_ ? *warmup_ : memory_; }
 
-  std::vector<float> published_;
+  PublishedCopy copy_;
   std::vector<float> local_;  ///< sum of steps since the last push
   bool local_used_ = false;
   std::shared_ptr<std::vector<float>> working_;
   compress::ErrorFeedback memory_;
+  std::optional<compress::ErrorFeedback> warmup_;
+  bool gradients_ = false;
   std::deque<Pending> pending_;
-  std::uint64_t version_ = 0;
 };
 
 }  // namespace hourglass::params

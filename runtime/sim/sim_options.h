@@ -21,6 +21,7 @@ struct SimOptions {
   bool reorder = false;                     ///< messages of one pair may overtake each other (by jitter, and as late duplicates)
   bool unreachable_is_silent = false;       ///< post() to an actor that is not there: true loses the message, false is Errc::unreachable
   bool introductions_required = false;      ///< post() needs introduce() by either side; everybody knows the aggregator
+  bool evaluation_is_free = false;          ///< evaluations occupy no NIC: for measuring what training alone needs
   std::size_t credit_bytes = 256ULL << 20;  ///< per (sender, receiver): accepted and not yet handled
   Duration heartbeat_interval = std::chrono::seconds(1);  ///< zero: none
 };

@@ -98,8 +98,12 @@ Status SimReactor::post(Node& from, ActorId to, const Parcel& parcel, bool heart
   return {};
 }
 
+std::size_t SimReactor::nic_bytes(const Envelope& envelope) const {
+  return options_.evaluation_is_free && envelope.traffic == Traffic::evaluation ? 0 : socket_bytes(envelope.body->size());
+}
+
 void SimReactor::launch(const std::shared_ptr<Flight>& flight, Instant ready) {
-  const Network::Departure departure = network_.send(flight->envelope.from, flight->to, socket_bytes(flight->envelope.body->size()), ready);
+  const Network::Departure departure = network_.send(flight->envelope.from, flight->to, nic_bytes(flight->envelope), ready);
   for (const Instant arrival : departure.arrivals) {
     at(arrival, [this, flight, starts = departure.starts] { arrive(flight, starts); });
   }
@@ -110,7 +114,7 @@ void SimReactor::arrive(const std::shared_ptr<Flight>& flight, Instant starts) {
   const auto crash = crashes_.find(flight->sender_life);
   const bool never_left = crash != crashes_.end() && crash->second < starts;
   if (never_left || network_.blocked(flight->envelope.from, flight->to) || !live(flight->to)) return release(*flight);
-  const Instant complete = network_.receive(flight->envelope.from, flight->to, socket_bytes(flight->envelope.body->size()), now_);
+  const Instant complete = network_.receive(flight->envelope.from, flight->to, nic_bytes(flight->envelope), now_);
   at(complete, [this, flight] {
     Node* node = living(flight->to);
     if (!node) return release(*flight);

@@ -88,6 +88,8 @@ class SimReactor final : public Reactor {
   struct Flight;
 
   Status post(Node& from, ActorId to, const Parcel& parcel, bool heart);
+  /// What a message occupies a NIC with.
+  [[nodiscard]] std::size_t nic_bytes(const Envelope& envelope) const;
   void launch(const std::shared_ptr<Flight>& flight, Instant ready);
   void arrive(const std::shared_ptr<Flight>& flight, Instant starts);
   void handle(Node& node, const Flight& flight);

@@ -9,7 +9,7 @@
 namespace hourglass::zmq {
 namespace {
 
-/// A connection that looks alive (it shook hands, ZMTP heartbeats flow) is believed for longer: making it anew loses what is under way.
+/// A connection that looks alive (it shook hands, its host answers) is believed for longer: making it anew loses what is under way.
 constexpr int kConnectedSilenceFactor = 6;
 
 SharedBytes copy_body(const ::zmq::message_t& frame) {

@@ -17,14 +17,12 @@ void set_common(::zmq::socket_t& socket, const TransportSettings& settings, bool
   socket.set(option::rcvhwm, kHighWaterMark);
   socket.set(option::maxmsgsize, static_cast<std::int64_t>(settings.message_bytes_max));
   socket.set(option::linger, static_cast<int>(settings.linger.count()));
-  socket.set(option::heartbeat_ivl, 1000);
-  socket.set(option::heartbeat_timeout, 3000);
-  socket.set(option::heartbeat_ttl, 3000);
   socket.set(option::handshake_ivl, 5000);
   socket.set(option::tcp_keepalive, 1);
-  socket.set(option::tcp_keepalive_idle, 60);
-  socket.set(option::tcp_keepalive_intvl, 10);
+  socket.set(option::tcp_keepalive_idle, 3);
+  socket.set(option::tcp_keepalive_intvl, 1);
   socket.set(option::tcp_keepalive_cnt, 3);
+  socket.set(option::tcp_maxrt, 15000);
   socket.set(option::ipv6, ipv6);
 }
 

@@ -8,9 +8,11 @@
 //                          CONNECT_TIMEOUT 3 s, RECONNECT_IVL 100 ms doubling to 5 s with jitter
 //   both                   SNDHWM, RCVHWM 8   marks count messages; bytes are limited by our own credit
 //                          MAXMSGSIZE         a larger frame cuts the connection
-//                          HEARTBEAT 1 s, time-out 3 s, TTL 3 s   dead hosts and cut cables
+//                          HEARTBEAT 0        ZMTP's own beats abort the process (libzmq 4.3.4, "!_io_error") where a connection breaks
+//                                             while its input is stopped by a full pipe; the kernel finds dead hosts instead:
+//                          TCP_KEEPALIVE idle 3 s, interval 1 s, 3 probes   dead hosts and cut cables, what forgets idle connections
+//                          TCP_MAXRT 15 s     the same while bytes are under way; longer than a pause of a live peer
 //                          HANDSHAKE_IVL 5 s  silent connections
-//                          TCP_KEEPALIVE idle 60 s, interval 10 s, 3 probes   for what forgets idle connections
 //                          LINGER             bounded
 //                          AFFINITY           bound sockets use the first I/O thread, connecting ones the second: name resolution
 //                                             blocks an I/O thread

@@ -30,6 +30,8 @@ Json job_json(const Job& job) {
           {"compress", job.compress},
           {"downlink", job.downlink},
           {"boundary", job.boundary},
+          {"boundary_gradients", job.boundary_gradients},
+          {"server", job.server},
           {"seed", job.seed},
           {"outstanding", job.outstanding}};
 }

@@ -21,7 +21,12 @@ constexpr std::string_view kPrecedence =
     "HOURGLASS_SOME_FLAG. Every setting also goes by --set section.key=value. --print-config shows each value and where it came from.\n";
 
 bool accepts(const Command& command, const Setting& setting) {
-  return setting.scope == Scope::job ? (command.takes & kTakesJob) != 0 : (command.takes & kTakesProcess) != 0;
+  switch (setting.scope) {
+    case Scope::job: return (command.takes & kTakesJob) != 0;
+    case Scope::process: return (command.takes & kTakesProcess) != 0;
+    case Scope::simulation: return (command.takes & kTakesSimulation) != 0;
+  }
+  return false;
 }
 
 std::string plain(std::string value) {

@@ -130,6 +130,11 @@ Setting address(std::string_view key, std::string_view flag, std::string_view he
                     [](const std::string& text) { return is_address(text); });
 }
 
+inline Setting of_simulation(Setting row) {
+  row.scope = Scope::simulation;
+  return row;
+}
+
 inline Setting per_process(Setting row) {
   row.scope = Scope::process;
   return row;

@@ -53,13 +53,22 @@ std::vector<Setting> make_table() {
       whole("train.fc_batch_samples", "--fc-batch-samples", 1, 1 << 20, "most samples of one FC step", HG_MEMBER(job.fc_batch_samples)),
       real("train.learning_rate", "--learning-rate", 0, 1000, "base learning rate", HG_MEMBER(job.learning_rate)),
       spec("train.optimizer", "--optimizer", "an optimizer spec", "as \"sgd momentum=0.9 nesterov=1\"", HG_MEMBER(job.optimizer)),
+      spec("train.server", "--server", "\"add\" or an optimizer spec",
+           "what the aggregator makes of pushes; an optimizer takes gradients, as amsgrad", HG_MEMBER(job.server)),
       spec("train.schedule", "--schedule", "a schedule spec", "as \"cosine warmup=0.05\"", HG_MEMBER(job.schedule)),
       real("train.weight_decay", "--weight-decay", 0, 10, "added to the gradient, times the parameters", HG_MEMBER(job.weight_decay)),
 
       spec("bytes.compress", "--compress", "a compressor spec, " + specs, "what workers push, as \"topk ratio=0.01 | two_level | rice\"",
            HG_MEMBER(job.compress)),
       spec("bytes.downlink", "--downlink", "a compressor spec, " + specs, "what workers are sent", HG_MEMBER(job.downlink)),
-      choice("bytes.boundary", "--boundary", {"f32", "bf16", "u8"}, "coding of activations and their gradients", HG_MEMBER(job.boundary)),
+      whole("bytes.publish_every", "--publish-every", 1, 1'000'000,
+            "pushes between two publications of a compressed downlink; round: one of each active worker (fewest bytes; wants --staleness 0 "
+            "or 1)",
+            HG_MEMBER(job.publish_every), Word{"round", 0}),
+      spec("bytes.boundary", "--boundary", "a boundary spec, " + specs,
+           "activations and their gradients at the cut, as f32, bf16, u8, \"zeros | u6\"", HG_MEMBER(job.boundary)),
+      spec("bytes.boundary_gradients", "--boundary-gradients", "a boundary spec or \"same\"",
+           "the gradients alone, as u4, \"sampled ratio=0.1 | u8\"", HG_MEMBER(job.boundary_gradients)),
       yes_no("bytes.flush_residual", "--flush-residual", "at the end, push what error feedback still holds", HG_MEMBER(job.flush_residual)),
       whole("bytes.credit", "--credit", 1 << 20, std::int64_t{1} << 40, "most bytes queued towards one peer", HG_MEMBER(job.credit_bytes)),
 
@@ -79,6 +88,20 @@ std::vector<Setting> make_table() {
           whole("monitor.port", "--monitor-port", 0, 65535, "HTTP port of the dashboard; 0: any free one", HG_MEMBER(monitor_port))),
       per_process(
           spec("monitor.bind", "--monitor-bind", "an address of this host", "HTTP address of the dashboard", HG_MEMBER(monitor_bind))),
+
+      of_simulation(real("simulate.bandwidth", "--bandwidth", 0, 1e6, "Mbit/s of each process's network card, both ways; 0: unlimited",
+                         HG_MEMBER(simulation.bandwidth_mbit))),
+      of_simulation(
+          real("simulate.latency", "--latency", 0, 60000, "milliseconds that each message travels", HG_MEMBER(simulation.latency_ms))),
+      of_simulation(real("simulate.jitter", "--jitter", 0, 60000, "most milliseconds added to the latency, at random",
+                         HG_MEMBER(simulation.jitter_ms))),
+      of_simulation(real("simulate.loss", "--loss", 0, 0.9, "share of messages that vanish", HG_MEMBER(simulation.loss))),
+      of_simulation(real("simulate.conv_time", "--conv-time", 0, 1e6, "milliseconds of a CONV worker's forward and backward of one batch",
+                         HG_MEMBER(simulation.conv_ms))),
+      of_simulation(
+          real("simulate.fc_time", "--fc-time", 0, 1e6, "milliseconds of an FC worker's step on one batch", HG_MEMBER(simulation.fc_ms))),
+      of_simulation(yes_no("simulate.free_evaluation", "--free-evaluation", "evaluations cost no time and no network",
+                           HG_MEMBER(simulation.free_evaluation))),
 
       per_process(choice("log.format", "--log-format", {"auto", "text", "json"}, "auto: text, JSON lines inside containers",
                          HG_MEMBER(log_format))),

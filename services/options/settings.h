@@ -9,8 +9,20 @@
 
 namespace hourglass {
 
+/// The machines and the network that `hourglass simulate` stands in for.
+struct SimulationSettings {
+  double bandwidth_mbit = 1000;  ///< of each process's network card; 0: unlimited
+  double latency_ms = 0.2;
+  double jitter_ms = 0;
+  double loss = 0;      ///< probability that a message vanishes
+  double conv_ms = 20;  ///< forward and backward of one CONV worker's batch
+  double fc_ms = 8;     ///< an FC worker's step on one batch
+  bool free_evaluation = false;
+};
+
 struct Settings {
-  Job job;                                ///< `threads` and the sample's shape are filled in by complete() in options/validate.h
+  Job job;  ///< `threads` and the sample's shape are filled in by complete() in options/validate.h
+  SimulationSettings simulation;
   std::string run_dir;                    ///< empty: train makes one below ./runs; a role process uses the working folder
   std::string data_dir;                   ///< empty: the dataset's own default
   std::uint32_t threads = Job{}.threads;  ///< 0: as many as this process may use

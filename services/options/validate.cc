@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/options/validate.h"
 
+#include "base/spec.h"
 #include "learning/compress/boundary.h"
 #include "learning/compress/error_feedback.h"
+#include "learning/compress/risk.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/model.h"
-#include "learning/params/optimizer.h"
+#include "learning/params/server_rule.h"
 #include "services/hosting/cpu_quota.h"
 
 namespace hourglass {
 namespace {
 
+/// `result`: a Result or a Status.
 template <class T>
-bool accept(Resolved& resolved, std::string_view key, const Result<T>& result) {
+bool accept(Resolved& resolved, std::string_view key, const T& result) {
   if (!result.ok()) resolved.reject(key, result.error().text);
   return result.ok();
 }
@@ -26,6 +29,29 @@ bool fill_shape(Resolved& resolved) {
   job.width = (*row)->width;
   job.classes = (*row)->classes;
   return true;
+}
+
+bool optimizer_has_momentum(const std::string& spec) {
+  const auto stages = parse_spec(spec);
+  if (!stages.ok()) return false;
+  const auto momentum = stages->front().number("momentum", 0.0, 0.0, 1.0);
+  return momentum.ok() && *momentum > 0;
+}
+
+/// Combinations that are known not to train.
+void warn_of_compression(Resolved& resolved) {
+  const Job& job = resolved.settings.job;
+  auto& warnings = resolved.warnings;
+  if (const std::string risk = compress::risk_of(job.compress); !risk.empty()) {
+    warnings.push_back("bytes.compress = " + job.compress + ": " + risk);
+  }
+  if (const std::string risk = compress::downlink_risk_of(job.downlink); !risk.empty()) {
+    warnings.push_back("bytes.downlink = " + job.downlink + ": " + risk);
+  }
+  if (compress::has_momentum(job.compress) && optimizer_has_momentum(job.optimizer)) {
+    warnings.push_back("train.optimizer = " + job.optimizer + " and bytes.compress = " + job.compress +
+                       " both have momentum: it acts twice; take it from one of them");
+  }
 }
 
 void warn_of_contradictions(Resolved& resolved) {
@@ -42,6 +68,15 @@ void warn_of_contradictions(Resolved& resolved) {
   if (job.fc_workers == 0 && job.boundary != "f32") {
     warnings.push_back("bytes.boundary = " + job.boundary + " has no effect: without FC workers no activations travel");
   }
+  if (job.fc_workers == 0 && job.boundary_gradients != "same") {
+    warnings.push_back("bytes.boundary_gradients = " + job.boundary_gradients +
+                       " has no effect: without FC workers no gradients of activations travel");
+  }
+  const auto activations = compress::boundary_spec(job.boundary);
+  if (job.fc_workers > 0 && activations.ok() && activations->keep == compress::BoundaryKeep::topk) {
+    warnings.push_back("bytes.boundary = " + job.boundary +
+                       " changes what the FC part sees, in evaluations too; for activations there is \"zeros | u8\"");
+  }
   if (job.tree_arity >= 2 && job.tree_arity >= job.conv_workers) {
     warnings.push_back("cluster.tree_arity = " + std::to_string(job.tree_arity) + " has no effect: all " +
                        std::to_string(job.conv_workers) + " CONV workers fit under the aggregator");
@@ -55,8 +90,9 @@ void warn_of_contradictions(Resolved& resolved) {
   if (job.evaluate_every > 0 && job.evaluate_every < round) {
     warnings.push_back("train.evaluate_every = " + std::to_string(job.evaluate_every) + " evaluates after each step");
   }
+  warn_of_compression(resolved);
   const auto lossless = compress::is_lossless(job.compress);
-  if (lossless.ok() && !*lossless && !job.flush_residual) {
+  if (lossless.ok() && !*lossless && !job.flush_residual && params::adds(job)) {
     warnings.push_back("bytes.flush_residual = false: what error feedback still holds at the end is lost");
   }
 }
@@ -69,10 +105,17 @@ void complete(Resolved& resolved) {
   job.threads = settings.threads == 0 ? usable_processors() : settings.threads;
   const bool shaped = fill_shape(resolved);
   bool fits = accept(resolved, "train.optimizer", params::make_optimizer(job.optimizer, job.weight_decay, 1));
+  fits = fits && accept(resolved, "train.server", params::check_server_rule(job));
   fits = accept(resolved, "train.schedule", params::make_schedule(job.schedule)) && fits;
   fits = accept(resolved, "bytes.compress", compress::ErrorFeedback::make(job.compress, {}, 0)) && fits;
   fits = accept(resolved, "bytes.downlink", compress::ErrorFeedback::make(job.downlink, {}, 0)) && fits;
-  fits = accept(resolved, "bytes.boundary", compress::boundary_codec(job.boundary)) && fits;
+  fits = accept(resolved, "bytes.boundary", compress::boundary_spec(job.boundary)) && fits;
+  if (job.boundary_gradients != "same")
+    fits = accept(resolved, "bytes.boundary_gradients", compress::boundary_spec(job.boundary_gradients)) && fits;
+  if (job.tree_arity >= 2 && !params::adds(job)) {
+    resolved.reject("cluster.tree_arity",
+                    "tree nodes sum what train.server = \"" + job.server + "\" wants from each worker; set 0, or server \"add\"");
+  }
   if (shaped) {
     const auto model = nn::parse_model(job.model, {job.channels, job.height, job.width}, job.classes, job.fc_workers > 0);
     if (accept(resolved, "model.name", model) && job.fc_workers > 0 && model->fc.empty()) {

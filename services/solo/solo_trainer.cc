@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "learning/nn/loss.h"
+#include "learning/params/server_rule.h"
 
 namespace hourglass {
 namespace {
@@ -87,7 +88,7 @@ Result<SoloTrainer> SoloTrainer::make(const Job& job, const data::Dataset& train
   nn::initialise(out.model_, job.seed, out.conv_.parameters, out.fc_.parameters);
   for (Part* part : {&out.conv_, &out.fc_}) {
     part->gradient.resize(part->parameters.size());
-    auto optimizer = params::make_optimizer(job.optimizer, job.weight_decay, part->parameters.size());
+    auto optimizer = params::make_worker_optimizer(job, true, part->parameters.size());
     if (!optimizer.ok()) return optimizer.error();
     part->optimizer = std::move(*optimizer);
   }

@@ -66,6 +66,7 @@ std::optional<std::string> compose_result(const std::string& result, const std::
   read(object, "model", model);
   if (!model.empty() && model.front() != '/') object["model"] = run_folder + "/" + model;
   object["run_dir"] = run_folder;
+  if (run_folder.empty()) object.erase("model");  // nothing was written
   return line_of(object);
 }
 

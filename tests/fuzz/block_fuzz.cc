@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "learning/compress/boundary.h"
 #include "learning/compress/compressor.h"
+#include "learning/compress/plan.h"
 #include "learning/compress/registry.h"
 #include "tests/fuzz/targets.h"
 
@@ -38,12 +39,37 @@ class Source {
   std::span<const std::byte> rest_;
 };
 
+/// Values that the codec's own encoder writes for `count` entries, with the options of its example. As they were where it has no encoder.
+void fit_values(GradientBlock& block) {
+  block.count = std::min<std::uint64_t>(block.count, kGroup);
+  std::vector<float> values(block.count);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = i % 3 == 0 ? -1.0F : 0.25F;
+  for (const compress::Stage& stage : compress::stages()) {
+    if (stage.decoder == nullptr || stage.decoder->wire() != block.value_codec) continue;
+    const compress::Plan plan = compress::plan_of(stage.row.example).value();
+    GradientBlock made;
+    if (stage.make_value_coder != nullptr) {
+      const auto coder = stage.make_value_coder(plan.value->spec);
+      if (coder.ok()) (*coder)->encode(values, 0, made);
+    } else if (stage.make_transform != nullptr) {
+      const auto transform = stage.make_transform(plan.transform->spec, compress::Shape::vector(values.size()));
+      if (transform.ok()) (*transform)->encode(values, 0, made);
+    }
+    if (made.value_codec != block.value_codec) continue;
+    block.values = made.values;
+    block.low = made.low;
+    block.high = made.high;
+    return;
+  }
+}
+
 GradientBlock block_of(Source source) {
   GradientBlock block;
   const auto kinds = source.take<std::uint8_t>();
   block.index_codec = static_cast<IndexCodec>(kinds & 7U);
-  block.value_codec = static_cast<ValueCodec>(kinds >> 3 & 3U);
-  block.rice_bits = source.take<std::uint8_t>();
+  block.value_codec = static_cast<ValueCodec>(kinds >> 3);
+  const auto rice = source.take<std::uint8_t>();
+  block.rice_bits = rice & 0x7fU;
   block.offset = source.take<std::uint16_t>();
   block.length = source.take<std::uint16_t>();
   block.count = source.take<std::uint16_t>();
@@ -51,12 +77,8 @@ GradientBlock block_of(Source source) {
   block.high = source.take<float>();
   block.indices = source.take_bytes(source.take<std::uint16_t>());
   block.values = source.take_rest();
-  // The highest bit makes the values fit the count, or mutations of the indices would seldom get behind the check of sizes.
-  if ((kinds & 0x80U) != 0) {
-    block.count = std::min<std::uint64_t>(block.count, kGroup);
-    const std::size_t bits = block.value_codec == ValueCodec::f32 ? 32 : block.value_codec == ValueCodec::bf16 ? 16 : 2;
-    block.values.assign((block.count * bits + 7) / 8, std::byte{0});
-  }
+  // The highest bit makes the values fit the count, or mutations of the indices would seldom get behind their check.
+  if ((rice & 0x80U) != 0) fit_values(block);
   return block;
 }
 
@@ -81,7 +103,7 @@ void check_canonical(const GradientBlock& block) {
 
 }  // namespace
 
-void apply_gradient_block(std::span<const std::byte> input) {
+bool apply_gradient_block(std::span<const std::byte> input) {
   const GradientBlock block = block_of(Source(input));
   const Status valid = compress::validate(block, kGroup);
   std::vector<float> sum(kGroup, kBefore);
@@ -90,18 +112,29 @@ void apply_gradient_block(std::span<const std::byte> input) {
     const bool inside = valid.ok() && i >= block.offset && i - block.offset < block.length;
     HG_CHECK(std::isfinite(sum[i]) && (inside || sum[i] == kBefore), "only accepted and finite values reach the sum");
   }
-  if (valid.ok()) return check_canonical(block);
-  HG_CHECK(valid.error().code == Errc::malformed || valid.error().code == Errc::bad_data, "an error of another kind");
+  if (valid.ok()) {
+    check_canonical(block);
+  } else {
+    HG_CHECK(valid.error().code == Errc::malformed || valid.error().code == Errc::bad_data, "an error of another kind");
+  }
+  return valid.ok();
 }
 
 void decode_boundary_tensor(std::span<const std::byte> input) {
   Source source(input);
   BoundaryTensor tensor;
-  tensor.codec = static_cast<BoundaryCodec>(source.take<std::uint8_t>() & 3U);
+  const auto kind = source.take<std::uint8_t>();
+  tensor.codec = static_cast<BoundaryCodec>(kind & 7U);
+  tensor.kept = static_cast<BoundaryPlaces>(kind >> 3U & 3U);
   tensor.rows = source.take<std::uint8_t>();
   tensor.columns = source.take<std::uint8_t>();
   const std::size_t receiver = source.take<std::uint16_t>();
   tensor.scales = source.take_bytes(source.take<std::uint16_t>());
+  tensor.count = static_cast<std::uint32_t>(tensor.rows) * tensor.columns;
+  if (tensor.kept != BoundaryPlaces::all) {
+    tensor.count = source.take<std::uint16_t>();
+    tensor.places = source.take_bytes(source.take<std::uint16_t>());
+  }
   tensor.values = source.take_rest();
   std::vector<float> out(receiver, kBefore);
   const bool decoded = compress::decode_boundary(tensor, out).ok();

@@ -5,9 +5,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "learning/compress/registry.h"
 #include "messages/all_messages.h"
 #include "messages/codec.h"
 #include "tests/fuzz/targets.h"
@@ -49,6 +51,33 @@ TEST(Corpus, Specs) { replay("spec", fuzz::parse_spec_text); }
 TEST(Corpus, Datasets) { replay("dataset", fuzz::read_dataset_files); }
 TEST(Corpus, GradientBlocks) { replay("block", fuzz::apply_gradient_block); }
 TEST(Corpus, BoundaryTensors) { replay("boundary", fuzz::decode_boundary_tensor); }
+
+TEST(Corpus, HasASeedThatEachIndexCodecAccepts) {
+  std::set<unsigned> accepted;
+  for (const std::string& input : corpus("block")) {
+    if (!input.empty() && fuzz::apply_gradient_block(as_span(std::string_view(input))))
+      accepted.insert(static_cast<unsigned char>(input[0]) & 7U);
+  }
+  EXPECT_EQ(accepted.size(), static_cast<unsigned>(kLastIndexCodec) + 1);
+}
+
+/// Whatever codec a seed's values are said to have, for the index codecs that take any.
+TEST(Corpus, GradientBlocksOfEachValueCodec) {
+  std::set<unsigned> accepted;
+  for (const std::string& input : corpus("block")) {
+    for (unsigned value_codec = 0; value_codec < 32; ++value_codec) {
+      std::string changed = input;
+      if (changed.size() < 2) continue;
+      changed[0] = static_cast<char>((static_cast<unsigned char>(input[0]) & 7U) | value_codec << 3);
+      changed[1] = static_cast<char>(static_cast<unsigned char>(input[1]) | 0x80U);
+      if (fuzz::apply_gradient_block(as_span(std::string_view(changed)))) accepted.insert(value_codec);
+    }
+  }
+  for (const auto& stage : compress::stages()) {
+    if (stage.make_value_coder == nullptr) continue;
+    EXPECT_TRUE(accepted.contains(static_cast<unsigned>(stage.decoder->wire()))) << stage.row.name;
+  }
+}
 
 TEST(Corpus, HasASeedThatEachMessageAccepts) {
   const auto inputs = corpus("message");

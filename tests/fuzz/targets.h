@@ -15,9 +15,9 @@ void decode_envelope_header(std::span<const std::byte> input);
 void parse_spec_text(std::span<const std::byte> input);
 /// The first byte chooses the format (idx where even, else CIFAR's), the next two are the size of idx's label file, the rest is the files.
 void read_dataset_files(std::span<const std::byte> input);
-/// One byte of codecs, Rice parameter, offset, length, count, levels, size of the indices, indices, values: refused and harmless, or
-/// canonical.
-void apply_gradient_block(std::span<const std::byte> input);
+/// One byte of codecs (index codec in the 3 low bits), Rice parameter (its highest bit: the values are replaced by such as the codec
+/// writes), offset, length, count, levels, size of the indices, indices, values: refused and harmless, or canonical. True: accepted.
+bool apply_gradient_block(std::span<const std::byte> input);
 /// Codec, rows, columns, the receiver's size, size of the scales, scales, values: refused and harmless, or finite.
 void decode_boundary_tensor(std::span<const std::byte> input);
 

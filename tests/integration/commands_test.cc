@@ -6,7 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <set>
+#include <sstream>
 
 #include "services/hosting/text_file.h"
 #include "tests/integration/program.h"
@@ -29,8 +32,8 @@ TEST(Commands, HelpAndVersionAreOnStandardOutput) {
   std::string out, err;
   EXPECT_EQ(run({"--help"}, &out, &err), 0);
   EXPECT_EQ(err, "");
-  for (const char* command :
-       {"train", "data-loader", "conv-worker", "fc-worker", "aggregator", "monitor", "evaluate", "check", "healthcheck", "solo"}) {
+  for (const char* command : {"train", "data-loader", "conv-worker", "fc-worker", "aggregator", "monitor", "evaluate", "check",
+                              "healthcheck", "solo", "simulate"}) {
     EXPECT_NE(out.find(command), std::string::npos) << command;
     std::string own;
     EXPECT_EQ(run({command, "--help"}, &own), 0);
@@ -49,6 +52,39 @@ TEST(Commands, ListingsNameTheRegistries) {
   EXPECT_NE(out.find("fashion_mnist"), std::string::npos);
   EXPECT_EQ(run({"compressors"}, &out), 0);
   EXPECT_NE(out.find("topk"), std::string::npos);
+}
+
+/// Columns begin at the same place in each line; kinds stand together, each under its name, in the order of a spec.
+TEST(Commands, CompressorsAreListedByKindInColumns) {
+  std::string out;
+  ASSERT_EQ(run({"compressors"}, &out), 0);
+  std::istringstream lines(out);
+  std::string header;
+  std::getline(lines, header);
+  const std::size_t help = header.find("what it does");
+  const std::size_t bits = header.find("bits an entry");
+  const std::size_t source = header.find("source");
+  ASSERT_NE(source, std::string::npos) << out;
+  std::vector<std::string> kinds;
+  int rows = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty()) continue;
+    if (line.size() < source) {
+      kinds.push_back(line);
+      continue;
+    }
+    ++rows;
+    for (const std::size_t column : {help, bits, source}) {
+      ASSERT_LT(column, line.size()) << line;
+      EXPECT_TRUE(line[column - 1] == ' ' && line[column] != ' ') << line;
+    }
+  }
+  EXPECT_GT(rows, 5);
+  ASSERT_GE(kinds.size(), 3U);
+  EXPECT_EQ(kinds.back(), "boundary codec");
+  EXPECT_EQ(kinds[kinds.size() - 2], "index codec");
+  EXPECT_NE(std::find(kinds.begin(), kinds.end(), "selector"), kinds.end());
+  EXPECT_EQ(std::set<std::string>(kinds.begin(), kinds.end()).size(), kinds.size());
 }
 
 TEST(Commands, ExitCodesSayWhatIsWrong) {

@@ -76,10 +76,28 @@ int Program::wait(double seconds) {
 std::string Program::output() const { return read_all(folder_ + "/stdout"); }
 std::string Program::errors() const { return read_all(folder_ + "/stderr"); }
 
+/// Folders of this process' tests; removed at its end where all of them passed.
+class Folders {
+ public:
+  static void add(const std::filesystem::path& folder) {
+    static Folders folders;
+    folders.paths_.push_back(folder);
+  }
+  ~Folders() {
+    if (!::testing::UnitTest::GetInstance()->Passed()) return;
+    std::error_code ignored;
+    for (const auto& path : paths_) std::filesystem::remove_all(path, ignored);
+  }
+
+ private:
+  std::vector<std::filesystem::path> paths_;
+};
+
 std::string fresh_folder(const std::string& name) {
   const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / ("hourglass_" + name + "_" + std::to_string(getpid()));
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder);
+  Folders::add(folder);
   return folder.string();
 }
 

@@ -193,6 +193,40 @@ TEST(Train, AWrongSettingIsOneFailedObjectToo) {
   EXPECT_NE(result["reason"].get<std::string>().find("flag --batch"), std::string::npos);
 }
 
+TEST(Simulate, TheSameSeedIsTheSameRunWithTheSameKindOfObject) {
+  const std::vector<std::string> arguments = {"simulate", "--dataset", "synthetic", "--model",        "lenet5", "--samples",
+                                              "1600",     "--batch",   "32",        "--conv-workers", "3",      "--bandwidth",
+                                              "100",      "--jitter",  "5",         "--json"};
+  json results[2];
+  for (json& result : results) {
+    Program program(HOURGLASS_PROGRAM, arguments, fresh_folder("simulate"));
+    ASSERT_EQ(program.wait(), 0) << program.errors();
+    result = object_of(program);
+  }
+  EXPECT_EQ(results[0], results[1]);
+  EXPECT_EQ(results[0]["status"], "finished");
+  EXPECT_EQ(results[0]["samples"], 1600);
+  EXPECT_GT(results[0]["bytes"]["push_conv"]["socket"], 0);
+  EXPECT_GT(results[0]["bytes"]["evaluation"]["socket"], 0);
+}
+
+TEST(Simulate, SavesTheRunWhereAskedAndSlowerCardsTakeLonger) {
+  double seconds[2] = {0, 0};
+  for (const int slow : {0, 1}) {
+    const std::string folder = fresh_folder("simulate_saves");
+    Program program(HOURGLASS_PROGRAM,
+                    {"simulate", "--dataset", "synthetic", "--model", "lenet5", "--samples", "640", "--batch", "32", "--fc-workers", "0",
+                     "--bandwidth", slow != 0 ? "10" : "1000", "--json", "--run-dir", folder + "/run"},
+                    folder);
+    ASSERT_EQ(program.wait(), 0) << program.errors();
+    const json result = object_of(program);
+    EXPECT_EQ(result["model"], folder + "/run/model.safetensors");
+    for (const char* file : {"job.toml", "result.json", "model.safetensors"}) EXPECT_TRUE(read_text(folder + "/run/" + file).has_value());
+    seconds[slow] = result["seconds"];
+  }
+  EXPECT_GT(seconds[1], 2 * seconds[0]);
+}
+
 TEST(Solo, PrintsTheSameKindOfObject) {
   const std::string folder = fresh_folder("solo");
   Program program(

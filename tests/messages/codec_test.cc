@@ -139,7 +139,7 @@ TEST(Codec, NamesTheFieldAndTheItem) {
   const auto run = std::search_n(bytes.begin(), bytes.end(), 50, std::byte{0xaa});
   ASSERT_NE(run, bytes.end());
   *run = std::byte{0xab};
-  EXPECT_EQ(refusal<GradientPush>(bytes, Errc::malformed), "gradient_push: field 10: item 2: field 10: wrong checksum");
+  EXPECT_EQ(refusal<GradientPush>(bytes, Errc::malformed), "gradient_push: field 12: item 2: field 10: wrong checksum");
 }
 
 TEST(Codec, TellsLimitsFromNonsense) {
@@ -197,7 +197,7 @@ TEST(CodecDeathTest, RefusesToSendWhatWouldBeRefused) {
   EXPECT_DEATH(many(), "above its limit");
   const auto not_a_verdict = [] {
     PushVerdict verdict;
-    verdict.verdict = static_cast<Verdict>(static_cast<int>(kLastVerdict) + 1);
+    verdict.verdict = static_cast<Verdict>(6);
     return encode(verdict);
   };
   EXPECT_DEATH(not_a_verdict(), "not a value of this enum");
@@ -231,6 +231,9 @@ TEST(TrafficOf, SplitsByGroupWhereItMatters) {
   EXPECT_EQ(traffic_of(update), Traffic::update_fc);
   EXPECT_EQ(traffic_of(Batch{}), Traffic::batch);
   EXPECT_EQ(traffic_of(Activations{}), Traffic::activations);
+  Activations of_test_set;
+  of_test_set.mode = Mode::evaluate;
+  EXPECT_EQ(traffic_of(of_test_set), Traffic::evaluation);
   EXPECT_EQ(traffic_of(ActivationGradients{}), Traffic::activation_gradients);
   EXPECT_EQ(traffic_of(SnapshotChunk{}), Traffic::snapshot);
   EXPECT_EQ(traffic_of(MetricReport{}), Traffic::metrics);

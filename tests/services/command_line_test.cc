@@ -11,6 +11,7 @@ const std::vector<Command>& table() {
       {"train", "trains", "  hourglass train", kTakesProcess | kTakesJob | kTakesJson | kTakesDashboard, nullptr},
       {"conv-worker", "works", "", kTakesProcess, nullptr},
       {"evaluate", "evaluates", "", kTakesProcess | kTakesJob | kTakesJson | kTakesFrom, nullptr},
+      {"simulate", "simulates", "", kTakesProcess | kTakesJob | kTakesJson | kTakesSimulation | kTakesDashboard, nullptr},
       {"models", "lists", "", 0, nullptr},
   };
   return rows;
@@ -97,7 +98,12 @@ TEST(CommandLine, MissingValuesExtraArgumentsAndUnknownCommandsAreUsageErrors) {
 TEST(CommandLine, HelpShowsFlagsVariablesAndExitCodes) {
   const auto help = parse({"train", "--help"}).answer;
   ASSERT_TRUE(help.has_value());
-  for (const auto& row : setting_table()) EXPECT_NE(help->find(row.flag), std::string::npos) << row.key;
+  const auto of_simulation = parse({"simulate", "--help"}).answer;
+  ASSERT_TRUE(of_simulation.has_value());
+  for (const auto& row : setting_table()) {
+    EXPECT_EQ(help->find(row.flag) != std::string::npos, row.scope != Scope::simulation) << row.key;
+    EXPECT_NE(of_simulation->find(row.flag), std::string::npos) << row.key;
+  }
   for (const char* part : {"Examples:", "HOURGLASS_", "Exit codes:", "--no-dashboard", "--json", "--print-config", "--set"}) {
     EXPECT_NE(help->find(part), std::string::npos) << part;
   }

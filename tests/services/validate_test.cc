@@ -47,6 +47,27 @@ TEST(Validate, EverySpecIsCheckedByItsRegistryWithItsPlace) {
   EXPECT_NE(text.find("lenet5"), std::string::npos) << text;
 }
 
+TEST(Validate, BoundarySpecsOfBothDirections) {
+  EXPECT_TRUE(completed("[bytes]\nboundary = \"zeros | u6\"\nboundary_gradients = \"sampled ratio=0.2 | u8\"\n").problems.empty());
+  const Resolved wrong = completed("[bytes]\nboundary = \"zeros | u5\"\n");
+  ASSERT_EQ(wrong.problems.size(), 1U) << joined(wrong.problems);
+  EXPECT_NE(wrong.problems[0].text.find("run.toml:2:12: bytes.boundary = \"zeros | u5\""), std::string::npos) << wrong.problems[0].text;
+  EXPECT_EQ(completed("[bytes]\nboundary_gradients = \"tpk\"\n").problems.size(), 1U);
+  EXPECT_EQ(completed("[bytes]\nboundary = \"topk | u8\"\n").warnings.size(), 1U);
+  EXPECT_EQ(completed("[bytes]\nboundary_gradients = \"u4\"\n[cluster]\nfc_workers = 0\n").warnings.size(), 1U);
+}
+
+TEST(Validate, AServerRuleTakesGradients) {
+  EXPECT_TRUE(completed("[train]\nserver = \"amsgrad beta1=0.8\"\noptimizer = \"sgd\"\n").problems.empty());
+  EXPECT_TRUE(completed("[train]\noptimizer = \"adam\"\n").problems.empty());
+  for (const char* text : {"[train]\nserver = \"amsgrad\"\n", "[train]\nserver = \"amsgrd\"\noptimizer = \"sgd\"\n",
+                           "[train]\nserver = \"one_bit_adam\"\noptimizer = \"sgd\"\nlocal_steps = 4\n"}) {
+    const Resolved wrong = completed(text);
+    ASSERT_EQ(wrong.problems.size(), 1U) << text << joined(wrong.problems);
+    EXPECT_NE(wrong.problems[0].text.find("train.server"), std::string::npos) << wrong.problems[0].text;
+  }
+}
+
 TEST(Validate, UnknownDatasetsNameTheNearest) {
   const Resolved resolved = completed("[data]\nset = \"fashon_mnist\"\n");
   ASSERT_EQ(resolved.problems.size(), 1U) << joined(resolved.problems);
@@ -59,6 +80,17 @@ TEST(Validate, AModelWithoutACutNeedsNoFcWorkers) {
   ASSERT_EQ(cut.problems.size(), 1U) << joined(cut.problems);
   EXPECT_NE(cut.problems[0].text.find("cut"), std::string::npos) << cut.problems[0].text;
   EXPECT_TRUE(completed(model + "[cluster]\nfc_workers = 0\n").problems.empty());
+}
+
+TEST(C24_Validate, CompressionThatIsKnownToCollapseIsAWarning) {
+  const auto warnings = [](const std::string& lines) { return completed(lines).warnings; };
+  EXPECT_EQ(warnings("[bytes]\ncompress = \"none | topk ratio=0.01\"\n").size(), 1U);
+  EXPECT_EQ(warnings("[bytes]\ndownlink = \"none | topk ratio=0.01\"\n").size(), 1U);
+  EXPECT_EQ(warnings("[bytes]\ncompress = \"none | dense | bf16\"\n").size(), 0U);
+  const std::string dgc = "[bytes]\ncompress = \"dgc_momentum | topk ratio=0.01\"\n";
+  EXPECT_EQ(warnings(dgc + "[train]\noptimizer = \"sgd\"\n").size(), 0U);
+  ASSERT_EQ(warnings(dgc + "[train]\noptimizer = \"sgd momentum=0.9\"\n").size(), 1U);
+  EXPECT_NE(warnings(dgc + "[train]\noptimizer = \"sgd momentum=0.9\"\n")[0].find("twice"), std::string::npos);
 }
 
 TEST(Validate, WhatIsHardlyMeantIsAWarning) {

@@ -6,14 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "actors/aggregator.h"
-#include "actors/conv_worker.h"
-#include "actors/data_loader.h"
-#include "actors/fc_worker.h"
 #include "actors/job_model.h"
-#include "actors/monitor.h"
-#include "actors/tree.h"
-#include "actors/tree_node.h"
 #include "learning/nn/model_file.h"
 #include "messages/all_messages.h"
 
@@ -35,8 +28,22 @@ Job small_job() {
   return job;
 }
 
-Cluster::Cluster(ClusterOptions options) : options_(std::move(options)), reactor_(options_.seed, options_.network) {
-  reactor_.set_busy_time([](const sim::Delivery& delivery) -> Duration {  // of a slow machine, so that faults find work under way
+namespace {
+
+SimulatedClusterOptions simulated(const ClusterOptions& options) {
+  SimulatedClusterOptions out;
+  out.job = options.job;
+  out.network = options.network;
+  out.seed = options.seed;
+  out.monitor = options.monitor;
+  out.tree_nodes = options.tree_nodes;
+  return out;
+}
+
+}  // namespace
+
+Cluster::Cluster(ClusterOptions options) : options_(std::move(options)), cluster_(simulated(options_)) {
+  reactor().set_busy_time([](const sim::Delivery& delivery) -> Duration {  // of a slow machine, so that faults find work under way
     switch (delivery.envelope.type) {
       case MessageType::batch: return std::chrono::milliseconds(20);
       case MessageType::activations: return std::chrono::milliseconds(10);
@@ -44,49 +51,16 @@ Cluster::Cluster(ClusterOptions options) : options_(std::move(options)), reactor
       default: return Duration::zero();
     }
   });
-  reactor_.add_tap([this](const sim::Delivery& delivery) { check(delivery); });
+  reactor().add_tap([this](const sim::Delivery& delivery) { check(delivery); });
   if (std::getenv("HOURGLASS_TEST_LOG") != nullptr) {
-    reactor_.set_log([this](ActorId id, Severity, std::string_view event, const Fields& fields) {
-      std::fprintf(stderr, "%10.4f %s %.*s", seconds(reactor_.now().time_since_epoch()), to_string(id).c_str(),
+    reactor().set_log([this](ActorId id, Severity, std::string_view event, const Fields& fields) {
+      std::fprintf(stderr, "%10.4f %s %.*s", seconds(reactor().now().time_since_epoch()), to_string(id).c_str(),
                    static_cast<int>(event.size()), event.data());
       for (const auto& [key, value] : fields) std::fprintf(stderr, " %s=%s", key.c_str(), value.c_str());
       std::fprintf(stderr, "\n");
     });
   }
-  add(Role::aggregator);
-  if (options_.monitor) add(Role::monitor);
-  add(Role::data_loader);
-  const std::size_t fc = options_.fc_workers != 0 ? options_.fc_workers : options_.job.fc_workers;
-  const std::size_t conv = options_.conv_workers != 0 ? options_.conv_workers : options_.job.conv_workers;
-  const std::size_t nodes = options_.tree_nodes.value_or(Tree::nodes_wanted(options_.job));
-  for (std::size_t i = 0; i < nodes; ++i) add(Role::tree_node);
-  for (std::size_t i = 0; i < fc; ++i) add(Role::fc_worker);
-  for (std::size_t i = 0; i < conv; ++i) add(Role::conv_worker);
-}
-
-ActorId Cluster::add(Role role) {
-  const ActorId id = role == Role::aggregator ? kAggregator : ActorId{role, next_index_++};
-  ProcessIdentity identity;
-  identity.build = "test";
-  identity.incarnation = id.index + 1000;
-  identity.name = "host-" + std::to_string(id.index);
-  identity.host = "10.0.0." + std::to_string(id.index);
-  identity.port = 7000;
-  std::unique_ptr<Actor> actor;
-  switch (role) {
-    case Role::aggregator: actor = make_aggregator({options_.job, 77, 1}, identity); break;
-    case Role::data_loader:
-      actor = make_data_loader(
-          [](std::string_view name, data::Split split, std::uint64_t seed) { return data::load_dataset(name, "", split, seed); }, identity);
-      break;
-    case Role::conv_worker: actor = make_conv_worker(identity); break;
-    case Role::fc_worker: actor = make_fc_worker(identity); break;
-    case Role::monitor: actor = make_monitor(nullptr, identity); break;
-    case Role::tree_node: actor = make_tree_node(identity); break;
-  }
-  ids_[role].push_back(id);
-  reactor_.host(id, std::move(actor), role == Role::aggregator ? "aggregator" : to_string(id));
-  return id;
+  cluster_.start();
 }
 
 void Cluster::check(const sim::Delivery& delivery) {
@@ -119,26 +93,22 @@ void Cluster::check(const sim::Delivery& delivery) {
   }
 }
 
-bool Cluster::finish(Duration limit) {
-  return reactor_.run_until([&] { return reactor_.exit_of(kAggregator) != nullptr; }, limit);
-}
-
 bool Cluster::run_until_samples(std::uint64_t samples, Duration limit) {
   const auto applied = [&] {
     std::uint64_t pushes = 0;
     for (const auto& [worker, count] : applied_) pushes += worker.role == Role::conv_worker ? count : 0;
     return pushes * options_.job.local_steps * options_.job.batch;
   };
-  return reactor_.run_until([&] { return applied() >= samples; }, limit) && applied() < samples + samples / 2;
+  return reactor().run_until([&] { return applied() >= samples; }, limit) && applied() < samples + samples / 2;
 }
 
 nlohmann::json Cluster::status() {
-  const auto bytes = reactor_.storage("aggregator").read("status.json");
+  const auto bytes = reactor().storage("aggregator").read("status.json");
   return bytes.ok() ? nlohmann::json::parse(as_text(*bytes)) : nlohmann::json();
 }
 
 nlohmann::json Cluster::result() {
-  const auto bytes = reactor_.storage("aggregator").read("result.json");
+  const auto bytes = reactor().storage("aggregator").read("result.json");
   if (!bytes.ok()) {
     ADD_FAILURE() << "no result.json";
     return {};
@@ -148,7 +118,7 @@ nlohmann::json Cluster::result() {
 
 std::vector<float> Cluster::parameters() {
   auto model = make_job_model(options_.job);
-  const auto file = reactor_.storage("aggregator").read("model.safetensors");
+  const auto file = reactor().storage("aggregator").read("model.safetensors");
   if (!model.ok() || !file.ok()) {
     ADD_FAILURE() << "no model";
     return {};

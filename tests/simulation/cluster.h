@@ -9,8 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "messages/job.h"
-#include "runtime/sim/sim_reactor.h"
+#include "services/simulation/simulated_cluster.h"
 
 namespace hourglass::testing_cluster {
 
@@ -21,8 +20,6 @@ struct ClusterOptions {
   Job job = small_job();
   sim::SimOptions network;
   std::uint64_t seed = 1;
-  std::size_t conv_workers = 0;  ///< started at once; 0: as many as the job wants
-  std::size_t fc_workers = 0;
   bool monitor = true;
   std::optional<std::size_t> tree_nodes;  ///< started at once; empty: as many as the job wants
 };
@@ -31,14 +28,14 @@ class Cluster {
  public:
   explicit Cluster(ClusterOptions options);
 
-  ActorId add(Role role);
-  /// The newest process of that role; they are numbered in the order of add().
-  [[nodiscard]] ActorId id(Role role, std::size_t position) const { return ids_.at(role).at(position); }
+  ActorId add(Role role) { return cluster_.add(role); }
+  /// They are numbered in the order of add().
+  [[nodiscard]] ActorId id(Role role, std::size_t position) const { return cluster_.ids(role).at(position); }
   /// Runs until the aggregator has left. False when that takes longer than `limit` of virtual time.
-  bool finish(Duration limit = std::chrono::minutes(30));
+  bool finish(Duration limit = std::chrono::minutes(30)) { return cluster_.finish(limit); }
   /// Runs until so many training samples are in applied pushes.
   bool run_until_samples(std::uint64_t samples, Duration limit = std::chrono::minutes(30));
-  sim::SimReactor& reactor() { return reactor_; }
+  sim::SimReactor& reactor() { return cluster_.reactor(); }
 
   nlohmann::json status();  ///< status.json, null before there is one
   nlohmann::json result();  ///< result.json; fails the test where there is none
@@ -53,9 +50,7 @@ class Cluster {
  private:
   void check(const sim::Delivery& delivery);
   ClusterOptions options_;
-  sim::SimReactor reactor_;
-  std::map<Role, std::vector<ActorId>> ids_;
-  std::uint32_t next_index_ = 1;
+  SimulatedCluster cluster_;
   std::vector<std::string> violations_;
   std::map<std::pair<ActorId, std::uint64_t>, int> verdicts_;  ///< (worker, clock) -> applied or not, as first told
   std::map<ActorId, std::uint64_t> applied_;

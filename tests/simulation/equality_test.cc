@@ -18,7 +18,9 @@ struct Case {
   const char* optimizer;
   double learning_rate;  ///< calm enough that training does not amplify the last bit of its sums: at 0.05 it does, within 20 steps
   double weight_decay;
-  bool uneven = false;  ///< links of uneven speed
+  bool uneven = false;      ///< links of uneven speed
+  std::uint32_t extra = 0;  ///< batches of a last round that is not for everybody
+  const char* server = "add";
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
@@ -28,13 +30,14 @@ Job job_of(const Case& c) {
   job.conv_workers = c.conv;
   job.fc_workers = c.fc;
   job.optimizer = c.optimizer;
+  job.server = c.server;
   job.schedule = "constant";
   job.learning_rate = c.learning_rate;
   job.weight_decay = c.weight_decay;
   job.staleness = 0;
   job.outstanding = 1;
   job.batch = 16;
-  job.samples = std::uint64_t{50} * c.conv * job.batch;
+  job.samples = (std::uint64_t{50} * c.conv + c.extra) * job.batch;
   return job;
 }
 
@@ -57,10 +60,13 @@ TEST_P(Equality, SynchronousClusterEqualsOneProcessAfterFiftySteps) {
   options.job = job_of(GetParam());
   if (GetParam().uneven) options.network.link.jitter = 60ms;
   Cluster cluster(options);
-  if (GetParam().uneven) {  // rosters reach the FC worker long after the batches of those they name
+  if (GetParam().uneven) {  // the roster with the last CONV worker reaches the FC worker long after that one's batches
     sim::Link slow;
     slow.latency = 900ms;
     cluster.reactor().network().set_link(kAggregator, cluster.id(Role::fc_worker, 0), slow);
+    cluster.reactor().crash(cluster.id(Role::conv_worker, 0));
+    cluster.reactor().run_for(5s);
+    cluster.add(Role::conv_worker);
   }
   ASSERT_TRUE(cluster.finish());
   const std::vector<float> distributed = cluster.parameters();
@@ -72,7 +78,7 @@ TEST_P(Equality, SynchronousClusterEqualsOneProcessAfterFiftySteps) {
   ASSERT_TRUE(solo.ok()) << solo.error().text;
   while (solo->step()) {
   }
-  EXPECT_EQ(solo->steps(), 50U);
+  EXPECT_EQ(solo->steps(), GetParam().extra == 0 ? 50U : 51U);
   std::vector<float> single = solo->conv();
   single.insert(single.end(), solo->fc().begin(), solo->fc().end());
   ASSERT_EQ(distributed.size(), single.size());
@@ -90,15 +96,22 @@ TEST_P(Equality, SynchronousClusterEqualsOneProcessAfterFiftySteps) {
   EXPECT_EQ(cluster.result()["staleness"]["max"].get<std::uint64_t>() + 1, options.job.conv_workers);
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Equality,
-                         testing::Values(Case{"cnn", "cnn", 2, 1, "sgd", 0.0005, 0},
-                                         Case{"lenet5", "lenet5", 2, 1, "sgd momentum=0.9", 0.01, 1e-4},
-                                         Case{"lenet5_nesterov_three_workers", "lenet5", 3, 1, "sgd momentum=0.9 nesterov=1", 0.003, 1e-4},
-                                         Case{"lenet5_two_fc", "lenet5", 2, 2, "sgd", 0.005, 0},
-                                         Case{"lenet5_uneven_links", "lenet5", 2, 1, "sgd", 0.005, 0, true},
-                                         Case{"lenet5_uneven_links_three_workers", "lenet5", 3, 1, "sgd", 0.005, 0, true},
-                                         Case{"lenet5_whole", "lenet5", 2, 0, "sgd momentum=0.9", 0.01, 1e-4}),
-                         [](const auto& row) { return std::string(row.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Models, Equality,
+    testing::Values(Case{"cnn", "cnn", 2, 1, "sgd", 0.0005, 0}, Case{"lenet5", "lenet5", 2, 1, "sgd momentum=0.9", 0.01, 1e-4},
+                    Case{"lenet5_nesterov_three_workers", "lenet5", 3, 1, "sgd momentum=0.9 nesterov=1", 0.003, 1e-4},
+                    Case{"lenet5_two_fc", "lenet5", 2, 2, "sgd", 0.005, 0},
+                    Case{"lenet5_uneven_links", "lenet5", 2, 1, "sgd", 0.005, 0, true},
+                    Case{"lenet5_uneven_links_three_workers", "lenet5", 3, 1, "sgd", 0.005, 0, true},
+                    Case{"lenet5_whole_partial_last_round", "lenet5", 3, 0, "sgd", 0.01, 0, false, 2},
+                    Case{"lenet5_partial_last_round", "lenet5", 2, 1, "sgd", 0.005, 0, false, 1},
+                    Case{"lenet5_whole", "lenet5", 2, 0, "sgd momentum=0.9", 0.01, 1e-4},
+                    Case{"comp_ams", "lenet5", 2, 1, "sgd", 2e-5, 1e-4, false, 0, "amsgrad"},
+                    Case{"comp_ams_whole", "lenet5", 2, 0, "sgd", 2e-5, 0, false, 0, "amsgrad"},
+                    Case{"comp_ams_two_fc", "lenet5", 4, 2, "sgd", 2e-5, 0, false, 0, "amsgrad"},
+                    Case{"server_momentum", "lenet5", 2, 1, "sgd", 0.01, 1e-4, false, 0, "sgd momentum=0.9"},
+                    Case{"one_bit_adam", "lenet5", 2, 0, "sgd", 1e-5, 0, false, 0, "one_bit_adam warmup=20 eps=0.0001"}),
+    [](const auto& row) { return std::string(row.param.name); });
 
 }  // namespace
 }  // namespace hourglass::testing_cluster

@@ -29,6 +29,7 @@ ClusterOptions random_options(std::uint64_t seed, Random& random) {
   job.evaluate_every = random.below(2) == 0 ? 0 : 500;
   job.samples = kSamples;
   job.dead_after_seconds = 5;
+  job.publish_every = Random(seed + 1'000'000).below(3) == 0 ? 0 : 1;  // a draw of its own: the others stay what they were
   options.network.link.jitter = random.below(2) == 0 ? 0ms : 30ms;
   options.network.link.loss = random.below(3) == 0 ? 0.2 * random.uniform() : 0;
   options.network.link.duplication = random.below(3) == 0 ? 0.1 : 0;

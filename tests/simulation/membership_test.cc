@@ -141,8 +141,8 @@ TEST(MembershipRules, S6_StartWaitsVisiblyForTheMissingWorkerThenGoesOnWithFewer
   options.job.conv_workers = 4;
   options.job.start_timeout_seconds = 20;
   options.job.samples = 320;
-  options.conv_workers = 3;
   Cluster cluster(options);
+  cluster.reactor().crash(cluster.id(Role::conv_worker, 3));
   cluster.reactor().run_for(10s);
   EXPECT_EQ(cluster.status()["phase"], "waiting");
   EXPECT_EQ(cluster.status()["message"], "waiting for conv-worker 4 of 4");

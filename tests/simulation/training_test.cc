@@ -18,6 +18,10 @@ struct Scenario {
   const char* compress;
   const char* downlink;
   const char* boundary;
+  const char* gradients = "same";
+  const char* optimizer = "sgd momentum=0.9";
+  const char* server = "add";
+  double learning_rate = 0.05;
 };
 
 void PrintTo(const Scenario& scenario, std::ostream* out) { *out << scenario.name; }
@@ -43,6 +47,10 @@ TEST_P(Training, LearnsAndBalances) {
   options.job.compress = scenario.compress;
   options.job.downlink = scenario.downlink;
   options.job.boundary = scenario.boundary;
+  options.job.boundary_gradients = scenario.gradients;
+  options.job.optimizer = scenario.optimizer;
+  options.job.server = scenario.server;
+  options.job.learning_rate = scenario.learning_rate;
   options.job.samples = 6000;
   Cluster cluster(options);
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
@@ -88,8 +96,59 @@ INSTANTIATE_TEST_SUITE_P(
         Scenario{"four_conv_three_fc", 4, 3, 1, 1, "dense", "dense", "f32"},
         Scenario{"four_conv_three_fc_synchronous", 4, 3, 0, 1, "dense", "dense", "f32"},
         Scenario{"five_conv_two_fc_local_steps", 5, 2, 3, 2, "dense", "dense", "f32"},
-        Scenario{"three_fc_compressed", 3, 3, 2, 2, "topk ratio=0.1 | two_level", "topk ratio=0.1 | two_level", "bf16"}),
+        Scenario{"three_fc_compressed", 3, 3, 2, 2, "topk ratio=0.1 | two_level", "topk ratio=0.1 | two_level", "bf16"},
+        Scenario{"aggregation_aware", 4, 0, 0, 1, "aggregation_aware ratio=0.05 | two_level", "nonzero", "f32"},
+        Scenario{"aggregation_aware_bounded", 3, 0, 2, 1, "aggregation_aware ratio=0.05 metric=consensus", "nonzero", "f32"},
+        Scenario{"cyclic", 4, 0, 0, 1, "clt_k ratio=0.1 | two_level", "nonzero", "f32"},
+        Scenario{"sparse_boundary", 2, 1, 4, 1, "dense", "dense", "zeros | u6", "sampled ratio=0.3 | u8"},
+        Scenario{"topk_boundary", 2, 1, 0, 1, "dense", "dense", "zeros | bf16", "topk ratio=0.2 | u6"},
+        Scenario{"local_adam", 2, 1, 4, 2, "topk ratio=0.05", "dense", "f32", "same", "adam", "add", 0.002},
+        Scenario{"comp_ams", 3, 1, 0, 1, "topk ratio=0.05 | two_level | rice", "dense", "f32", "same", "sgd", "amsgrad", 0.002},
+        Scenario{"comp_ams_asynchronous", 3, 1, 4, 2, "topk ratio=0.1", "topk ratio=0.1 | bf16", "f32", "same", "sgd", "amsgrad", 0.002},
+        Scenario{"comp_ams_two_fc", 4, 2, 0, 1, "topk ratio=0.1", "dense", "f32", "same", "sgd", "amsgrad", 0.002},
+        Scenario{"server_momentum", 2, 0, 0, 1, "topk ratio=0.1", "dense", "f32", "same", "sgd", "sgd momentum=0.9", 0.05},
+        Scenario{"one_bit_adam", 2, 0, 0, 1, "topk ratio=0.1 | two_level", "dense", "f32", "same", "sgd", "one_bit_adam warmup=20", 0.002},
+        Scenario{"one_bit_adam_asynchronous", 3, 1, 4, 1, "topk ratio=0.1 | two_level", "topk ratio=0.1", "f32", "same", "sgd",
+                 "one_bit_adam warmup=40", 0.002}),
     [](const auto& row) { return std::string(row.param.name); });
+
+/// What is left out of lossless boundary tensors, gradients included, makes no difference to the last bit.
+TEST(Simulation, ZerosLeftOutAtTheCutChangeNothing) {
+  const auto run = [](const char* boundary) {
+    ClusterOptions options;
+    options.job.boundary = boundary;
+    options.job.staleness = 0;
+    Cluster cluster(options);
+    EXPECT_TRUE(cluster.finish());
+    const Metrics& fc = cluster.reactor().metrics_of(cluster.id(Role::fc_worker, 0));
+    return std::tuple(cluster.parameters(), fc.value("received.activations.payload"), fc.value("sent.activation_gradients.payload"));
+  };
+  const auto [whole, activations, gradients] = run("f32");
+  const auto [sparse, fewer_activations, fewer_gradients] = run("zeros");
+  EXPECT_EQ(whole, sparse);
+  EXPECT_LT(fewer_activations, 0.9 * activations);
+  EXPECT_LT(fewer_gradients, 0.9 * gradients) << "the FC worker knows which activations are 0";
+}
+
+TEST(Simulation, OneBitAdamCompressesFromTheFreezeOn) {
+  const auto pushed = [](const char* server) {
+    ClusterOptions options;
+    options.job.optimizer = "sgd";
+    options.job.learning_rate = 0.002;
+    options.job.staleness = 0;
+    options.job.server = server;
+    options.job.compress = "topk ratio=0.01 | two_level | rice";
+    options.job.fc_workers = 0;
+    options.job.samples = 6400;  // 100 steps
+    Cluster cluster(options);
+    EXPECT_TRUE(cluster.finish());
+    return cluster.reactor().metrics_of(cluster.id(Role::conv_worker, 0)).value("sent.push_conv.payload");
+  };
+  const double never = pushed("one_bit_adam warmup=100000");
+  const double soon = pushed("one_bit_adam warmup=25");
+  EXPECT_LT(soon, 0.30 * never) << "a quarter of the steps whole, the rest a hundredth or so";
+  EXPECT_GT(soon, 0.25 * never);
+}
 
 TEST(Simulation, SameSeedSameRun) {
   const auto trace = [](std::uint64_t seed) {
@@ -149,6 +208,27 @@ TEST(Simulation, LossAndDuplicationAreRepaired) {
     EXPECT_EQ(cluster.violations(), std::vector<std::string>()) << "seed " << seed;
     expect_balanced(cluster.result(), 960);
   }
+}
+
+TEST(Publication, OncePerRoundCostsAFractionAndKeepsTheBound) {
+  double update_bytes[2] = {0, 0};
+  for (const std::uint32_t every : {0U, 1U}) {
+    ClusterOptions options;
+    options.job.conv_workers = 4;
+    options.job.fc_workers = 0;
+    options.job.staleness = 1;
+    options.job.compress = options.job.downlink = "topk ratio=0.05 | two_level | rice";
+    options.job.publish_every = every;
+    options.job.samples = 12000;
+    Cluster cluster(options);
+    ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+    const auto result = cluster.result();
+    EXPECT_GT(result["accuracy"].get<double>(), 0.8) << result.dump();
+    EXPECT_LE(result["staleness"]["max"].get<std::uint64_t>(), 9U);  // (2s+1)(P-1): what a reader is promised it reads
+    EXPECT_EQ(result["ledger"]["rejected"]["stale"], 0);
+    update_bytes[every] = result["bytes"]["update_conv"]["payload"];
+  }
+  EXPECT_LT(2 * update_bytes[0], update_bytes[1]);
 }
 
 }  // namespace

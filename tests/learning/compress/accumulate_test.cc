@@ -7,7 +7,7 @@ namespace hourglass::compress::testing {
 namespace {
 
 GradientBlock compressed(const char* spec, const std::vector<float>& values, std::size_t offset = 0) {
-  auto made = try_compressor(spec);
+  auto made = try_compressor(spec, values.size());
   HG_CHECK(made.ok(), made.ok() ? "" : made.error().text);
   GradientBlock block = (*made)->compress(values, 0);
   block.offset = offset;

@@ -68,7 +68,7 @@ TEST_P(CompressorContract, C7_DecodesFiniteWithSignAndZeroKept) {
       }
     }
     const bool has_content = std::any_of(values.begin(), values.end(), [](float value) { return std::abs(value) > FLT_MIN; });
-    EXPECT_TRUE(something || !has_content);
+    EXPECT_TRUE(something || !has_content || !traits.always_sends);
   }
 }
 
@@ -91,6 +91,10 @@ TEST_P(CompressorContract, T01_SentPlusResidualIsWhatWasThere) {
     SCOPED_TRACE(name);
     auto feedback = ErrorFeedback::make(GetParam(), {{0, values.size(), false}}, values.size());
     ASSERT_TRUE(feedback.ok());
+    if (!make(values.size())->keeps_range() && std::any_of(values.begin(), values.end(), [](float v) { return std::abs(v) >= 1e30F; })) {
+      EXPECT_FALSE(feedback->compress(values, 0).ok());  // what is decoded, or left of it, might not be finite
+      continue;
+    }
     std::vector<float> before(values.size(), 0.0F);
     for (std::uint64_t step = 0; step < 3; ++step) {
       const std::vector<float> delta = step == 0 ? values : normal_vector(values.size(), 40 + step);
@@ -118,7 +122,8 @@ TEST_P(CompressorContract, CompressSumIsCompressOfTheSum) {
     const auto other = normal_vector(values.size(), 77);
     std::vector<float> sum(values.size());
     auto compressor = make(values.size());
-    for (int round = 0; round < 2; ++round) {  // the second has a guess to start from
+    const int rounds = promise().traits.remembers ? 1 : 2;
+    for (int round = 0; round < rounds; ++round) {  // the second has a guess to start from
       std::vector<float> expected(values.size());
       for (std::size_t i = 0; i < values.size(); ++i) expected[i] = values[i] + other[i];
       const auto block = compressor->compress_sum(values, other, sum, 0);
@@ -228,7 +233,7 @@ TEST_P(CompressorContract, C5_LargestAtLastPosition) {
 }
 
 TEST_P(CompressorContract, C23_AllNegativeSelectsTheLargestMagnitudes) {
-  if (!promise().traits.counts || !promise().traits.keeps_zero) return;  // others may choose otherwise
+  if (!promise().traits.counts || !promise().traits.keeps_zero || !promise().traits.always_sends) return;  // others may choose otherwise
   std::vector<float> values(8000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = -1.0F - static_cast<float>(i * 31 % 8000);
   const GradientBlock block = make(values.size())->compress(values, 0);

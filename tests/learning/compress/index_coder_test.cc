@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "learning/compress/bits.h"
@@ -43,6 +44,24 @@ Indices run(std::size_t from, std::size_t to, std::size_t step = 1) {
   return out;
 }
 
+/// What a coder is given: the set, or what it has widened it to.
+Indices given(const IndexCoder& coder, const Indices& indices, std::size_t length) {
+  if (coder.exact()) return indices;
+  Entries entries{indices, std::vector<float>(indices.size(), 1.0F)};
+  coder.widen(std::vector<float>(length, 1.0F), entries);
+  return entries.indices;
+}
+
+bool accepts(const IndexCoder& coder, std::size_t length, std::size_t count, Bytes bytes) {
+  GradientBlock block;
+  block.length = length;
+  block.count = count;
+  block.index_codec = coder.wire();
+  block.indices = std::move(bytes);
+  Indices out;
+  return coder.decode(block, out).ok();
+}
+
 double log2_choose(double n, double k) { return (std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1)) / std::log(2.0); }
 
 TEST(C21_IndexCoders, RoundTripOfEverySet) {
@@ -69,8 +88,10 @@ TEST(C21_IndexCoders, RoundTripOfEverySet) {
   for (const double density : {0.0001, 0.001, 0.01, 0.1}) {
     sets.emplace_back(1000000, random_set(1000000, static_cast<std::size_t>(density * 1e6), 5));
   }
-  for (const auto& [length, indices] : sets) {
+  for (const auto& [length, set] : sets) {
     for (const IndexCoder* coder : coders()) {
+      if (!coder->exact() && length > 10000000) continue;  // needs the values of the whole range
+      const Indices indices = given(*coder, set, length);
       SCOPED_TRACE(std::to_string(length) + " with " + std::to_string(indices.size()) + " codec " +
                    std::to_string(static_cast<int>(coder->wire())));
       const GradientBlock block = block_of(*coder, indices, length);
@@ -83,13 +104,38 @@ TEST(C21_IndexCoders, RoundTripOfEverySet) {
   }
 }
 
-TEST(C21_Rice, WithinTwoPercentOfTheEntropyBound) {
+TEST(C5_IndexCoders, LastPositionOfALongRange) {
+  for (const std::uint32_t length : {70000U, 5000000U}) {
+    for (const IndexCoder* coder : coders()) {
+      const Indices indices = given(*coder, {3, 65535, 65536, length - 1}, length);
+      Indices out;
+      ASSERT_TRUE(coder->decode(block_of(*coder, indices, length), out).ok());
+      EXPECT_EQ(out, indices);
+      EXPECT_EQ(out.back(), length - 1);
+    }
+  }
+}
+
+/// The most that an index of a uniformly random set may cost, as a share of log2 C(n, k) / k.
+TEST(C21_IndexCoders, SizeOfRandomSetsAgainstTheInformationBound) {
   const std::size_t n = 1000000;
-  for (const std::size_t k : {10000UL, 1000UL}) {
+  struct Row {
+    IndexCodec codec;
+    std::size_t count;
+    double share;
+  };
+  const std::vector<Row> rows = {
+      {IndexCodec::rice, 10000, 1.015},       {IndexCodec::rice, 1000, 1.015},      {IndexCodec::rice, 100000, 1.025},
+      {IndexCodec::elias_fano, 10000, 1.065}, {IndexCodec::elias_fano, 1000, 1.06}, {IndexCodec::elias_fano, 100000, 1.13},
+      {IndexCodec::varint, 10000, 1.28},      {IndexCodec::varint, 1000, 1.34},     {IndexCodec::varint, 100000, 1.71},
+      {IndexCodec::chunk12, 10000, 1.55},     {IndexCodec::bloom, 10000, 2.5}};
+  for (const Row& row : rows) {
+    const IndexCoder& coder = *find_index_coder(row.codec);
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
-      const GradientBlock block = block_of(*find_index_coder(IndexCodec::rice), random_set(n, k, seed), n);
-      const double bits = 8.0 * static_cast<double>(block.indices.size()) / static_cast<double>(k);
-      EXPECT_LE(bits, 1.02 * log2_choose(static_cast<double>(n), static_cast<double>(k)) / static_cast<double>(k));
+      const GradientBlock block = block_of(coder, given(coder, random_set(n, row.count, seed), n), n);
+      const auto k = static_cast<double>(row.count);
+      const double bits = 8.0 * static_cast<double>(block.indices.size());
+      EXPECT_LE(bits, row.share * log2_choose(static_cast<double>(n), k)) << static_cast<int>(row.codec) << " at " << k << ": " << bits / k;
     }
   }
 }
@@ -178,6 +224,112 @@ TEST(StrictBitmap, RefusesAnotherNumberOfOnesOrOnesInThePadding) {
   EXPECT_FALSE(bitmap.decode(block, out).ok());
   block.indices[1] |= std::byte{4};
   EXPECT_FALSE(bitmap.decode(block, out).ok());
+}
+
+TEST(EliasFano, LayoutIsThatOfItsHeader) {
+  // n = 20, k = 3: l = 2. Upper parts 0, 0, 2 at bits 0, 1, 4 of 7; lower parts 2, 3, 1.
+  const GradientBlock block = block_of(*find_index_coder(IndexCodec::elias_fano), {2, 3, 9}, 20);
+  EXPECT_EQ(block.indices, (Bytes{std::byte{0b10011}, std::byte{0b011110}}));
+}
+
+TEST(StrictEliasFano, RefusesWhatEncodeWouldNotWrite) {
+  const IndexCoder& coder = *find_index_coder(IndexCodec::elias_fano);
+  const auto with = [&](unsigned high, unsigned low) { return accepts(coder, 20, 3, {std::byte(high), std::byte(low)}); };
+  EXPECT_TRUE(with(0b10011, 0b011110));
+  EXPECT_FALSE(with(0b10011, 0b011010));     // 2, 2
+  EXPECT_FALSE(with(0b10011, 0b011011));     // 3, 2
+  EXPECT_FALSE(with(0b10001, 0b011110));     // two of three
+  EXPECT_FALSE(with(0b11011, 0b011110));     // four of three
+  EXPECT_FALSE(with(0b10010011, 0b011110));  // a one in the padding
+  EXPECT_FALSE(with(0b10011, 0b1011110));
+  EXPECT_TRUE(with(0b1000011, 0b111110));  // 19
+  EXPECT_FALSE(accepts(coder, 18, 3, {std::byte{0b1000011}, std::byte{0b111110}}));
+  EXPECT_FALSE(accepts(coder, 20, 3, {std::byte{0b10011}}));
+  EXPECT_FALSE(accepts(coder, 20, 0, {std::byte{0}}));
+  EXPECT_FALSE(accepts(coder, 0, 0, {std::byte{0}}));
+  EXPECT_FALSE(accepts(coder, limits::kParameters, limits::kParameters, Bytes(100)));
+}
+
+TEST(StrictVarint, RefusesWhatEncodeWouldNotWrite) {
+  const IndexCoder& coder = *find_index_coder(IndexCodec::varint);
+  EXPECT_EQ(block_of(coder, {0, 300, 301}, 400).indices, (Bytes{std::byte{0}, std::byte{0xab}, std::byte{2}, std::byte{0}}));
+  EXPECT_TRUE(accepts(coder, 129, 1, {std::byte{0x80}, std::byte{1}}));
+  EXPECT_FALSE(accepts(coder, 128, 1, {std::byte{0x80}, std::byte{1}}));  // beyond the range
+  EXPECT_FALSE(accepts(coder, 129, 1, {std::byte{0x85}, std::byte{0}}));  // 5 in two bytes
+  EXPECT_FALSE(accepts(coder, 129, 1, {std::byte{0x85}}));
+  EXPECT_FALSE(accepts(coder, 129, 1, {std::byte{5}, std::byte{0}}));
+  EXPECT_FALSE(accepts(coder, 129, 2, {std::byte{5}}));
+  EXPECT_FALSE(accepts(coder, 129, 0, {std::byte{5}}));
+  EXPECT_FALSE(accepts(coder, limits::kParameters, 1, Bytes(5, std::byte{0xff})));
+  EXPECT_FALSE(accepts(coder, limits::kParameters, 2, Bytes(7, std::byte{0x80})));
+  EXPECT_FALSE(accepts(coder, limits::kParameters, limits::kParameters, Bytes(100)));
+}
+
+TEST(StrictChunk12, RefusesWhatEncodeWouldNotWrite) {
+  const IndexCoder& coder = *find_index_coder(IndexCodec::chunk12);
+  const auto bytes = [](std::initializer_list<unsigned> list) {
+    Bytes out;
+    for (const unsigned each : list) out.push_back(static_cast<std::byte>(each));
+    return out;
+  };
+  const Bytes good = bytes({2, 0, 1, 0, 0x05, 0xf0, 0xff, 0x02, 0x00});
+  EXPECT_EQ(block_of(coder, {5, 4095, 4098}, 4100).indices, good);
+  EXPECT_TRUE(accepts(coder, 4100, 3, good));
+  EXPECT_FALSE(accepts(coder, 4098, 3, good));                                            // beyond the range
+  EXPECT_FALSE(accepts(coder, 4100, 3, bytes({2, 0, 1, 0, 0x05, 0x50, 0x00, 0x02, 0})));  // 5, 5
+  EXPECT_FALSE(accepts(coder, 4100, 3, bytes({3, 0, 0, 0, 0x05, 0xf0, 0xff, 0x02, 0})));  // 5, 4095, 2
+  EXPECT_FALSE(accepts(coder, 4100, 3, bytes({2, 0, 2, 0, 0x05, 0xf0, 0xff, 0x02, 0})));
+  EXPECT_FALSE(accepts(coder, 4100, 3, bytes({2, 0, 0, 0, 0x05, 0xf0, 0xff, 0x02, 0})));
+  EXPECT_FALSE(accepts(coder, 4100, 3, bytes({255, 255, 1, 0, 0x05, 0xf0, 0xff, 0x02, 0})));
+  EXPECT_FALSE(accepts(coder, 4100, 3, bytes({2, 0, 1, 0, 0x05, 0xf0, 0xff, 0x02, 0x10})));  // a one in the padding
+  EXPECT_FALSE(accepts(coder, 4100, 2, good));
+  EXPECT_FALSE(accepts(coder, limits::kParameters, limits::kParameters, Bytes(100)));
+}
+
+TEST(Bloom, WidensToWhatItsFilterHasWithTrueValues) {
+  const IndexCoder& bloom = *find_index_coder(IndexCodec::bloom);
+  for (const std::size_t count : {1UL, 100UL, 2048UL, 3000UL, 4095UL, 20000UL, 60000UL}) {
+    const std::size_t length = 100000;
+    const auto values = normal_vector(length, count);
+    const Indices chosen = random_set(length, count, count);
+    Entries entries;
+    for (const std::uint32_t index : chosen) {
+      entries.indices.push_back(index);
+      entries.values.push_back(values[index]);
+    }
+    bloom.widen(values, entries);
+    EXPECT_TRUE(std::ranges::includes(entries.indices, chosen));
+    EXPECT_LE(entries.indices.size(), count + count / 4 + 4) << count;
+    ASSERT_EQ(entries.values.size(), entries.indices.size());
+    for (std::size_t i = 0; i < entries.indices.size(); ++i) ASSERT_EQ(entries.values[i], values[entries.indices[i]]);
+    Entries again = entries;
+    bloom.widen(values, again);
+    EXPECT_EQ(again.indices, entries.indices);
+  }
+}
+
+TEST(Bloom, RefusesHostileFilters) {
+  const IndexCoder& bloom = *find_index_coder(IndexCodec::bloom);
+  const std::size_t length = 10000;
+  const Indices indices = given(bloom, random_set(length, 100, 1), length);
+  const GradientBlock good = block_of(bloom, indices, length);
+  ASSERT_TRUE(accepts(bloom, length, indices.size(), good.indices));
+  EXPECT_FALSE(accepts(bloom, length, indices.size() - 1, good.indices));
+  EXPECT_FALSE(accepts(bloom, length, indices.size() + 1, good.indices));
+  EXPECT_FALSE(accepts(bloom, length, indices.size(), {}));
+  EXPECT_FALSE(accepts(bloom, length, indices.size(), Bytes(good.indices.size())));
+  EXPECT_FALSE(accepts(bloom, length, indices.size(), Bytes(good.indices.size(), std::byte{0xff})));
+  EXPECT_FALSE(accepts(bloom, length, 0, {std::byte{0}}));
+  EXPECT_TRUE(accepts(bloom, length, 0, {}));
+  EXPECT_FALSE(accepts(bloom, limits::kParameters, 1, Bytes(8, std::byte{0xff})));
+  EXPECT_FALSE(accepts(bloom, limits::kParameters, limits::kParameters, Bytes(100, std::byte{0xff})));
+  int refused = 0;
+  for (std::size_t bit = 0; bit < good.indices.size() * 8; ++bit) {  // one that no entry has set, or one less
+    Bytes bytes = good.indices;
+    bytes[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+    refused += accepts(bloom, length, indices.size(), bytes) ? 0 : 1;
+  }
+  EXPECT_EQ(refused, static_cast<int>(good.indices.size() * 8));
 }
 
 TEST(Bits, WriterAndReaderAgree) {

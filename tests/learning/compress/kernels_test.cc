@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+
 #include "tests/learning/compress/vectors.h"
 
 namespace hourglass::compress::testing {
@@ -29,6 +31,35 @@ class KernelsAgree : public ::testing::TestWithParam<std::size_t> {
     EXPECT_EQ(size == 0 ? 0 : std::memcmp(a.data(), b.data(), size * sizeof(T)), 0);
   }
 };
+
+TEST_P(KernelsAgree, Rice) {
+  Random random(n);
+  std::vector<std::uint32_t> indices;
+  std::uint32_t next = 0;
+  for (std::size_t i = 0; i < n; ++i, ++next) indices.push_back(next += static_cast<std::uint32_t>(random.below(i % 50 == 0 ? 5000 : 60)));
+  if (n == 0) return;
+  for (unsigned first = 0; first + kGapSums <= 12; ++first) {
+    expect_same<std::uint64_t>(kGapSums, [&](const Kernels& k, std::uint64_t* out) { k.gap_sums(indices.data(), n, first, out); });
+  }
+  for (unsigned parameter = 0; parameter <= 31; ++parameter) {
+    std::uint64_t bits = 0;
+    std::uint32_t expected = 0;
+    for (const std::uint32_t index : indices) {
+      bits += ((index - expected) >> parameter) + 1 + parameter;
+      expected = index + 1;
+    }
+    const std::size_t size = (bits + 7) / 8;
+    expect_same<std::byte>(size, [&](const Kernels& k, std::byte* out) {
+      Bytes bytes(size + 8);
+      k.rice_encode(indices.data(), n, parameter, bytes.data());
+      std::copy_n(bytes.begin(), size, out);
+      std::vector<std::uint32_t> back(n);
+      EXPECT_EQ(k.rice_decode({bytes.data(), size, n, expected, parameter}, back.data()), bits);
+      EXPECT_EQ(back, indices);
+      EXPECT_EQ(k.rice_decode({bytes.data(), size, n, expected - 1U, parameter}, back.data()), kRiceBeyond);
+    });
+  }
+}
 
 TEST_P(KernelsAgree, Compaction) {
   for (const float threshold : {1e-45F, 0.5F, 2.0F, 100.0F}) {
@@ -145,6 +176,52 @@ TEST_P(KernelsAgree, Rows) {
   expect_same<std::byte>(
       n, [&](const Kernels& k, std::byte* out) { k.quantize_row(x.data(), n, range.low, inverse, 0x123456789abcdefULL, out); });
   expect_same<float>(n, [&](const Kernels& k, float* out) { k.dequantize_row(codes.data(), n, range.low, 0.01F, out); });
+}
+
+TEST_P(KernelsAgree, Rotation) {
+  expect_same<float>(n, [&](const Kernels& k, float* out) { k.flip_signs(x.data(), n, 0x123456789abcdefULL, 0.3F, out); });
+  std::vector<float> flipped(n);
+  fast.flip_signs(x.data(), n, 5, 1.0F, flipped.data());
+  for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(std::abs(flipped[i]), std::abs(x[i]));
+  fast.flip_signs(flipped.data(), n, 5, 1.0F, flipped.data());
+  EXPECT_EQ(flipped, x);
+  const std::size_t size = std::bit_floor(n);
+  if (size < 8) return;
+  expect_same<float>(size, [&](const Kernels& k, float* out) {
+    std::copy_n(x.data(), size, out);
+    k.hadamard(out, size);
+  });
+  Bytes bits(size / 8);
+  base.pack_signs(x.data(), size, 0.5F, 77, bits.data());
+  expect_same<std::byte>(size / 8, [&](const Kernels& k, std::byte* out) { k.pack_signs(x.data(), size, 0.5F, 77, out); });
+  expect_same<float>(size, [&](const Kernels& k, float* out) { k.unpack_signs(bits.data(), size, out); });
+  std::vector<float> signs(size);
+  fast.pack_signs(x.data(), size, 0, 77, bits.data());
+  fast.unpack_signs(bits.data(), size, signs.data());
+  for (std::size_t i = 0; i < size; ++i) ASSERT_EQ(signs[i], x[i] < 0 ? -1 : 1);
+}
+
+TEST_P(KernelsAgree, Products) {
+  expect_same<float>(1, [&](const Kernels& k, float* out) { *out = k.dot(x.data(), y.data(), n); });
+  const auto z = normal_vector(n, 8);
+  double expected = 0;
+  for (std::size_t i = 0; i < n; ++i) expected += static_cast<double>(z[i]) * y[i];
+  EXPECT_NEAR(fast.dot(z.data(), y.data(), n), expected, 1e-4 * std::sqrt(static_cast<double>(n + 1)));
+  for (const std::size_t rank : {1UL, 3UL}) {
+    const std::size_t columns = n / rank;
+    const std::size_t rows = 7;
+    const auto left = normal_vector(rank * rows, 3);
+    const auto* a = reinterpret_cast<const std::byte*>(left.data());
+    const auto* b = reinterpret_cast<const std::byte*>(y.data());
+    expect_same<float>(rows * columns, [&](const Kernels& k, float* out) { k.add_outer(a, rows, b, columns, rank, -0.7F, out); });
+    std::vector<float> sum(rows * columns, 1.0F);
+    fast.add_outer(a, rows, b, columns, rank, 2.0F, sum.data());
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      double value = 0;
+      for (std::size_t k = 0; k < rank; ++k) value += static_cast<double>(left[k * rows + i / columns]) * y[k * columns + i % columns];
+      ASSERT_NEAR(sum[i], 1 + 2 * value, 1e-4);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Lengths, KernelsAgree,

@@ -11,6 +11,15 @@
 namespace hourglass::nn {
 namespace {
 
+TEST(Models, WhatEndsInAReluIsRectified) {
+  const auto ends = [](std::string_view text) { return ends_rectified(parse_model(text, {1, 28, 28}, 10, true)->conv); };
+  EXPECT_TRUE(ends("cnn"));
+  EXPECT_TRUE(ends("lenet5"));
+  EXPECT_FALSE(ends("mlp")) << "pixels, not activations";
+  EXPECT_TRUE(ends("conv 4 kernel=3 | pool 2 | relu | flatten | cut | fc"));
+  EXPECT_FALSE(ends("conv 4 kernel=3 | relu | conv 4 kernel=3 | pool 2 | flatten | cut | fc"));
+}
+
 constexpr Shape kGrey{1, 28, 28}, kColour{3, 32, 32};
 
 struct Expected {

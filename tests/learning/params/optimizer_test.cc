@@ -141,7 +141,11 @@ void expect_refused(std::string_view spec, double decay, std::initializer_list<s
 }
 
 TEST(Optimizers, ErrorsListWhatIsAllowed) {
-  expect_refused("adam", 0, {"unknown optimizer 'adam'", "known: sgd"});
+  expect_refused("lion", 0, {"unknown optimizer 'lion'", "known: sgd, adam, adamw, amsgrad, one_bit_adam"});
+  expect_refused("adam beta1=1", 0, {"beta1=1", "from 0 to 0.99999"});
+  expect_refused("amsgrad eps=0", 0, {"eps=0"});
+  expect_refused("adam warmup=3", 0, {"warmup", "beta1, beta2, eps"});
+  expect_refused("one_bit_adam ratio=0.1", 0, {"ratio=0.1", "from 0.5 to 1"});
   expect_refused("sdg", 0, {"did you mean 'sgd'?"});
   expect_refused("sgd momentun=0.9", 0, {"momentun", "momentum, nesterov"});
   expect_refused("sgd momentum=1", 0, {"momentum=1", "from 0 to 0.9999"});

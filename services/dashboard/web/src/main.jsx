@@ -8,7 +8,7 @@ import {ago, bytesRate, epochNumber, fixed, percent, rate, short} from './format
 import {LedgerPanel, Run, StalenessPanel, TrafficTable, Workers} from './panels.jsx';
 import {Store} from './store.js';
 
-const kinds = ['activations', 'activation_gradients', 'push_conv', 'push_fc', 'update_conv', 'update_fc', 'batch', 'snapshot', 'metrics', 'control'];
+const kinds = ['activations', 'activation_gradients', 'push_conv', 'push_fc', 'update_conv', 'update_fc', 'batch', 'snapshot', 'metrics', 'control', 'evaluation'];
 
 /// Each curve carries those below it, so that filled areas drawn from the top one down look stacked.
 function stack([time, ...columns]) {

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Bytes and seconds to a test accuracy, for the ladder of compression and for every compressor, on a simulated 100 Mbit network.
+
+    bench/macro/compression.py ladder                 # both layouts, one setting added at a time
+    bench/macro/compression.py registry               # each row of `hourglass compressors` once, whole model on the CONV workers
+    bench/macro/compression.py ladder --table         # only prints the table of what has been run
+
+Four CONV workers train `cnn` on Fashion-MNIST, 64 samples a step altogether; the network cards are the only thing that is slow. Bytes are those of all
+links, headers included, evaluations left out; seconds are virtual. Runs are lines of JSON in --out; what is there already is not run again. The
+settings are those of `hourglass simulate`, so any row can be repeated by hand: --show prints its command."""
+
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import shlex
+import statistics
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COMMON = ["--conv-workers", "4", "--batch", "16", "--bandwidth", "100", "--latency", "0.2", "--free-evaluation", "true", "--evaluate-every", "5000",
+          "--conv-time", "9.5", "--fc-time", "7.7"]  # milliseconds of one core for 16 samples, measured on `train`
+JOBS = {
+    "cnn": ["--model", "cnn", "--dataset", "fashion_mnist", "--epochs", "2"],
+    "lenet5": ["--model", "lenet5", "--dataset", "fashion_mnist", "--epochs", "6", "--conv-time", "0.6", "--fc-time", "0.3"],
+    "cifar": ["--model", "cifar_cnn", "--dataset", "cifar10", "--epochs", "8"],
+}
+TARGETS = {"cnn": (0.89, 0.90), "lenet5": (0.86, 0.87), "cifar": (0.65, 0.70)}
+SPARSE = "topk ratio=0.01 | two_level | rice"
+UNION = "nonzero | f32 | raw"
+
+
+def ladder(layout):
+    """(name, arguments), each with one thing more than the one before."""
+    cut = layout == "cut"
+    plain = ["--fc-workers", "1" if cut else "0"]
+    boundary = lambda kind: ["--boundary", kind] if cut else []
+    rows = [
+        ("dense f32", boundary("f32")),
+        ("dense bf16", ["--compress", "dense | bf16", "--downlink", "dense | bf16", *boundary("bf16")]),
+        ("top-k 1 % f32, raw indices, union downlink", ["--compress", "topk ratio=0.01 | f32 | raw", "--downlink", UNION, *boundary("bf16")]),
+        ("+ two_level values", ["--compress", "topk ratio=0.01 | two_level | raw", "--downlink", UNION, *boundary("bf16")]),
+        ("+ rice indices", ["--compress", SPARSE, "--downlink", "nonzero | f32 | rice", *boundary("bf16")]),
+        ("+ H = 4", ["--compress", SPARSE, "--downlink", "nonzero | f32 | rice", "--local-steps", "4", *boundary("bf16")]),
+        ("+ compressed downlink", ["--compress", SPARSE, "--downlink", SPARSE, "--local-steps", "4", *boundary("u8")]),
+        ("+ H = 8", ["--compress", SPARSE, "--downlink", SPARSE, "--local-steps", "8", *boundary("u8")]),
+        ("+ aggregation-aware selection", ["--compress", SPARSE.replace("topk", "aggregation_aware"), "--downlink", SPARSE, "--local-steps", "8",
+                                           *boundary("u8")]),
+        ("DGC-style: 0.1 %, f32, raw, every step", ["--compress", "dgc_momentum momentum=0.9 | topk ratio=0.001 | f32 | raw", "--downlink", UNION,
+                                                    "--optimizer", "sgd", *boundary("bf16")]),
+    ]
+    return [(f"{layout}: {name}", plain + arguments) for name, arguments in rows]
+
+
+def registry():
+    """Every row of the registry that goes upwards, with a compressed downlink."""
+    listing = json.loads(subprocess.run([ROOT / "hourglass", "compressors", "--json"], capture_output=True, text=True, check=True).stdout)
+    return [(f"registry: {row['name']}", ["--fc-workers", "0", "--compress", row["example"], "--downlink", "topk ratio=0.02 | two_level | rice"])
+            for row in listing]
+
+
+def command_of(program, options, arguments, seed):
+    return [str(program), "simulate", *COMMON, *JOBS[options.job], "--seed", str(seed), "--json", *arguments]
+
+
+def run(program, options, name, arguments, seed):
+    command = command_of(program, options, arguments, seed)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = done.stdout.strip().splitlines()
+    if not lines or done.returncode != 0:
+        return {"name": name, "seed": seed, "job": options.job, "failed": (done.stderr.strip().splitlines() or ["no output"])[-1]}
+    result = json.loads(lines[-1])
+    kept = {key: result[key] for key in ("accuracy", "loss", "seconds", "samples", "history", "staleness")}
+    kept["bytes"] = {kind: count["socket"] for kind, count in result["bytes"].items()}
+    return {"name": name, "seed": seed, "job": options.job, "arguments": arguments, **kept}
+
+
+def reach(result, target):
+    """(bytes, seconds) at the first evaluation that reached the target."""
+    for row in result["history"]:
+        if row["accuracy"] >= target:
+            return row["bytes"], row["seconds"]
+    return None
+
+
+def human(count):
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count:.0f} B"
+
+
+def mean_reach(results, target):
+    found = [reach(r, target) for r in results]
+    if any(f is None for f in found):
+        return None
+    return statistics.mean(f[0] for f in found), statistics.mean(f[1] for f in found)
+
+
+def table(rows, runs, targets):
+    head = ["setting", "runs", *[f"bytes to {100 * t:.0f} %" for t in targets], *[f"s to {100 * t:.0f} %" for t in targets], "bytes/sample",
+            "push+update B/sample", "accuracy"]
+    print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+    for name, _ in rows:
+        results = [r for r in runs if r["name"] == name and "failed" not in r]
+        failed = [r for r in runs if r["name"] == name and "failed" in r]
+        if failed:
+            print(f"| {name} | failed: {failed[0]['failed'][:100]} |")
+        if not results:
+            continue
+        reached = [mean_reach(results, t) for t in targets]
+        per_sample = statistics.mean((r["bytes"]["total"] - r["bytes"].get("evaluation", 0)) / r["samples"] for r in results)
+        sync = statistics.mean(sum(r["bytes"][k] for k in ("push_conv", "push_fc", "update_conv", "update_fc", "snapshot")) / r["samples"] for r in results)
+        accuracies = [100 * r["accuracy"] for r in results]
+        spread = f" ± {statistics.stdev(accuracies):.2f}" if len(accuracies) > 1 else ""
+        cells = [name, str(len(results)), *[human(r[0]) if r else "not reached" for r in reached], *[f"{r[1]:.0f}" if r else "-" for r in reached],
+                 f"{per_sample:.0f}", f"{sync:.0f}", f"{statistics.mean(accuracies):.2f}{spread}"]
+        print("| " + " | ".join(cells) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["ladder", "registry"])
+    parser.add_argument("--job", choices=sorted(JOBS), default="cnn")
+    parser.add_argument("--layout", choices=["cut", "whole"], help="of the ladder; both when absent")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", default="", help="rows whose name has this in it")
+    parser.add_argument("--parallel", type=int, default=1, help="runs at a time, one core each")
+    parser.add_argument("--program", default=str(ROOT / "hourglass"))
+    parser.add_argument("--out", default="compression.jsonl")
+    parser.add_argument("--table", action="store_true", help="run nothing")
+    parser.add_argument("--show", action="store_true", help="print the commands, run nothing")
+    options = parser.parse_args()
+    rows = registry() if options.what == "registry" else [row for layout in ("cut", "whole") if options.layout in (None, layout) for row in ladder(layout)]
+    rows = [row for row in rows if options.only in row[0]]
+    out = pathlib.Path(options.out)
+    runs = [json.loads(line) for line in out.read_text().splitlines()] if out.exists() else []
+    runs = [r for r in runs if r["job"] == options.job]
+    have = {(r["name"], r["seed"]) for r in runs if "failed" not in r}
+    todo = [(name, arguments, seed) for seed in range(1, options.seeds + 1) for name, arguments in rows if (name, seed) not in have]
+    if options.show:
+        for name, arguments, seed in todo:
+            print(f"# {name}\n{shlex.join(command_of('./hourglass', options, arguments, seed))}")
+        return
+    if not options.table:
+        with out.open("a") as log, concurrent.futures.ThreadPoolExecutor(options.parallel) as pool:
+            futures = [pool.submit(run, options.program, options, *task) for task in todo]
+            for future in concurrent.futures.as_completed(futures):
+                result = future.result()
+                runs.append(result)
+                log.write(json.dumps(result) + "\n")
+                log.flush()
+                print(f"{result['name']}, seed {result['seed']}: " + (result.get("failed") or f"{100 * result['accuracy']:.2f} %"), file=sys.stderr)
+    table(rows, runs, TARGETS[options.job])
+
+
+if __name__ == "__main__":
+    main()

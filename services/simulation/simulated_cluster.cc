@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "services/simulation/simulated_cluster.h"
+
+#include <utility>
+
+#include "actors/aggregator.h"
+#include "actors/conv_worker.h"
+#include "actors/data_loader.h"
+#include "actors/fc_worker.h"
+#include "actors/monitor.h"
+#include "actors/tree.h"
+#include "actors/tree_node.h"
+
+namespace hourglass {
+namespace {
+
+constexpr double kReadBytesPerSecond = 2e9;        ///< checksums, decoding, adding
+constexpr std::size_t kEvaluationReplyMax = 1024;  ///< an answer without gradients
+
+Duration busy_time(const ComputeTimes& times, bool cut, const Envelope& envelope) {
+  const bool evaluation = envelope.traffic == Traffic::evaluation;
+  if (evaluation && times.evaluation_is_free) return Duration::zero();
+  const Duration reading = from_seconds(static_cast<double>(envelope.body->size()) / kReadBytesPerSecond);
+  const Duration forward = times.conv / 3;
+  switch (envelope.type) {
+    case MessageType::batch:
+      if (cut) return reading + forward;
+      return reading + (evaluation ? forward + times.fc / 3 : times.conv + times.fc);
+    case MessageType::activations: return reading + (evaluation ? times.fc / 3 : times.fc);
+    case MessageType::activation_gradients:
+      return envelope.body->size() <= kEvaluationReplyMax ? reading : reading + (times.conv - forward);
+    default: return reading;
+  }
+}
+
+}  // namespace
+
+SimulatedCluster::SimulatedCluster(SimulatedClusterOptions options)
+    : options_(std::move(options)), reactor_(options_.seed, options_.network) {
+  reactor_.set_busy_time([times = options_.compute, cut = options_.job.fc_workers > 0](const sim::Delivery& delivery) {
+    return busy_time(times, cut, delivery.envelope);
+  });
+  for (const Role role : {Role::aggregator, Role::data_loader, Role::conv_worker, Role::fc_worker, Role::monitor, Role::tree_node})
+    ids_[role] = {};
+}
+
+void SimulatedCluster::start() {
+  add(Role::aggregator);
+  if (options_.monitor) add(Role::monitor);
+  add(Role::data_loader);
+  const std::size_t nodes = options_.tree_nodes.value_or(Tree::nodes_wanted(options_.job));
+  for (std::size_t i = 0; i < nodes; ++i) add(Role::tree_node);
+  for (std::uint32_t i = 0; i < options_.job.fc_workers; ++i) add(Role::fc_worker);
+  for (std::uint32_t i = 0; i < options_.job.conv_workers; ++i) add(Role::conv_worker);
+}
+
+ActorId SimulatedCluster::add(Role role) {
+  const ActorId id = role == Role::aggregator ? kAggregator : ActorId{role, next_index_++};
+  ProcessIdentity identity;
+  identity.build = "simulation";
+  identity.incarnation = id.index + 1000;
+  identity.name = "host-" + std::to_string(id.index);
+  identity.host = "10.0." + std::to_string(id.index / 250) + "." + std::to_string(id.index % 250 + 1);
+  identity.port = 7000;
+  std::unique_ptr<Actor> actor;
+  switch (role) {
+    case Role::aggregator: actor = make_aggregator({options_.job, options_.run, 1}, identity); break;
+    case Role::data_loader:
+      actor = make_data_loader([folder = options_.data_dir](std::string_view name, data::Split split,
+                                                            std::uint64_t seed) { return data::load_dataset(name, folder, split, seed); },
+                               identity);
+      break;
+    case Role::conv_worker: actor = make_conv_worker(identity); break;
+    case Role::fc_worker: actor = make_fc_worker(identity); break;
+    case Role::monitor: actor = make_monitor(nullptr, identity); break;
+    case Role::tree_node: actor = make_tree_node(identity); break;
+  }
+  ids_[role].push_back(id);
+  reactor_.host(id, std::move(actor), role == Role::aggregator ? "aggregator" : to_string(id));
+  return id;
+}
+
+bool SimulatedCluster::finish(Duration limit) {
+  return reactor_.run_until([&] { return finished(); }, limit);
+}
+
+std::string SimulatedCluster::file(const std::string& name) {
+  const auto bytes = reactor_.storage("aggregator").read(name);
+  return bytes.ok() ? std::string(as_text(*bytes)) : "";
+}
+
+}  // namespace hourglass

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// A job's whole cluster in one process: the actors that run in production, a virtual clock and a virtual network.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/job.h"
+#include "runtime/sim/sim_reactor.h"
+
+namespace hourglass {
+
+/// How long the simulated machines compute. Everything else takes the time of reading its bytes.
+struct ComputeTimes {
+  Duration conv = std::chrono::milliseconds(20);  ///< forward and backward of one batch: a third and two thirds
+  Duration fc = std::chrono::milliseconds(8);     ///< an FC worker's step on one batch; without a cut it adds to the CONV worker's time
+  bool evaluation_is_free = false;
+};
+
+struct SimulatedClusterOptions {
+  Job job;
+  sim::SimOptions network;
+  ComputeTimes compute;
+  std::uint64_t seed = 1;
+  std::uint64_t run = 77;
+  std::string data_dir;
+  std::optional<std::size_t> tree_nodes;  ///< instead of as many as the job's tree wants
+  bool monitor = true;
+};
+
+class SimulatedCluster {
+ public:
+  /// Nobody lives yet: see start() and add().
+  explicit SimulatedCluster(SimulatedClusterOptions options);
+
+  /// The aggregator, the monitor, a data loader and the job's workers.
+  void start();
+  /// One more process; its id says how many there were before. The aggregator's storage is "aggregator", another's is named after its id.
+  ActorId add(Role role);
+  /// The processes of that role in the order of add(), whether they live or not.
+  [[nodiscard]] const std::vector<ActorId>& ids(Role role) const { return ids_.at(role); }
+
+  /// Runs until the aggregator has left. False when that takes longer than `limit` of virtual time.
+  bool finish(Duration limit);
+  [[nodiscard]] bool finished() const { return reactor_.exit_of(kAggregator) != nullptr; }
+  /// A file of the aggregator's run folder; empty where there is none yet.
+  [[nodiscard]] std::string file(const std::string& name);
+  sim::SimReactor& reactor() { return reactor_; }
+  [[nodiscard]] const Job& job() const { return options_.job; }
+
+ private:
+  SimulatedClusterOptions options_;
+  sim::SimReactor reactor_;
+  std::map<Role, std::vector<ActorId>> ids_;
+  std::uint32_t next_index_ = 1;
+};
+
+}  // namespace hourglass
