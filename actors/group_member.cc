@@ -45,6 +45,7 @@ void BasicGroupMember<Replica>::move(Context& context, ActorId parent) {
   next_parent_.reset();
   snapshot_.reset();
   refused_ = false;
+  moved_ = true;
   resend_ = !unsettled_.empty();
   await_update(context);
 }
@@ -199,6 +200,7 @@ void BasicGroupMember<Replica>::tick(Context& context, bool waiting) {
   const Instant now = context.now();
   for (Open& open : unsettled_) {
     if (now - open.sent < kRepeatAfter) continue;
+    if (moved_ && &open == &unsettled_.front()) request(context);  // tells the parent to expect no earlier one
     open.sent = now;
     context.count("pushes_repeated", 1);
     if (!context.post(*parent_, open.parcel).ok()) break;  // out of reach: the next tick tries again

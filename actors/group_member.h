@@ -90,6 +90,7 @@ class BasicGroupMember {
   std::optional<ActorId> next_parent_;  ///< once the present one has settled what is open
   bool resend_ = false;                 ///< to a new parent, when it has answered
   bool refused_ = false;
+  bool moved_ = false;  ///< what is unsettled may have gaps that the present parent knows nothing of
   std::uint64_t run_;
   std::uint32_t generation_;
   std::uint64_t clock_;
