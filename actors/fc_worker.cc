@@ -24,7 +24,7 @@ constexpr Duration kTick = 500ms;
 /// A synchronous step waits for one batch of every CONV worker. A batch may never come: it was answered by another FC worker, as two
 /// rosters differed for a moment, or by an earlier life of this one. So it waits no longer than this, or than a multiple of the longest
 /// wait that ended well.
-constexpr Duration kSynchronousWait = 8s;
+constexpr Duration kSynchronousWait = 20s;
 constexpr int kSynchronousPatience = 4;
 constexpr Duration kLeaveWithin = 4s;
 constexpr std::size_t kQueueMax = 4096;   ///< batches of all CONV workers
