@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "learning/compress/selection.h"
+#include "learning/compress/threshold_selector.h"
 
 namespace hourglass::compress {
 namespace {
@@ -14,62 +14,22 @@ constexpr int kAttemptsMax = 10;
 constexpr float kLower = 0.8F;
 constexpr float kReuseMargin = 0.97F;
 
-class Dgc final : public Selector {
+class Dgc final : public ThresholdSelector {
  public:
-  Dgc(double ratio, double sample, std::int64_t reuse) : ratio_(ratio), sample_(sample), reused_(reuse) {}
-
-  bool select(std::span<const float> values, std::uint64_t step, Entries& chosen) override {
-    const std::size_t k = begin(values.size(), chosen);
-    if (k == 0) return true;
-    if (gathers_all(values.size(), k)) {
-      select_largest(values, k, chosen);
-      return true;
-    }
-    if (const std::uint32_t known = reused_.bits(); known != 0) {
-      if (reuse(collect(values, known, room(values.size(), k), chosen), k, chosen)) return true;
-    }
-    search(values, k, step, chosen);
-    return true;
-  }
-
-  Result<bool> add_select(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step,
-                          Entries& chosen) override {
-    const std::size_t k = begin(sum.size(), chosen);
-    const std::uint32_t known = reused_.bits();
-    if (k == 0 || known == 0 || gathers_all(sum.size(), k)) return Selector::add_select(a, b, sum, step, chosen);
-    const Result<std::size_t> found = add_collect(a, b, sum, known, room(sum.size(), k), chosen);
-    if (!found.ok()) return found.error();
-    if (!reuse(*found, k, chosen)) search(sum, k, step, chosen);
-    return true;
-  }
-
-  void set_ratio(double ratio) override {
-    if (ratio != ratio_) reused_.forget();
-    ratio_ = ratio;
-  }
+  Dgc(double ratio, double sample, std::int64_t reuse) : ThresholdSelector(ratio, reuse), sample_(sample) {}
 
  private:
-  std::size_t begin(std::size_t length, Entries& chosen) {
-    chosen.indices.clear();
-    chosen.values.clear();
-    if (length != length_) reused_.forget();
-    length_ = length;
-    return entries_at(ratio_, length);
-  }
-  static std::size_t room(std::size_t length, std::size_t k) { return std::min(length, 4 * k + 4096); }
   static bool are_enough(std::size_t found, std::size_t k) { return static_cast<double>(found) >= kLower * static_cast<double>(k); }
 
-  bool reuse(std::size_t found, std::size_t k, Entries& chosen) {
-    if (!are_enough(found, k) || found > room(length_, k)) {
-      reused_.forget();
-      return false;
-    }
-    reused_.use();
+  [[nodiscard]] std::size_t room(std::size_t length, std::size_t k) const override { return std::min(length, 4 * k + 4096); }
+
+  bool accept(std::size_t found, std::size_t length, std::size_t k, Entries& chosen) override {
+    if (!are_enough(found, k) || found > room(length, k)) return false;
     keep_largest(k, chosen);
     return true;
   }
 
-  void search(std::span<const float> values, std::size_t k, std::uint64_t step, Entries& chosen) {
+  void search(std::span<const float> values, std::size_t k, std::uint64_t step, Entries& chosen) override {
     std::uint32_t threshold = sampled(values, step);
     std::size_t found = 0;
     for (int attempt = 0; attempt <= kAttemptsMax; ++attempt) {
@@ -80,22 +40,19 @@ class Dgc final : public Selector {
     // Too many to be collected, or none that could be sent: neither is worth another guess.
     const bool lost = found == 0 || found > room(values.size(), k);
     const std::uint32_t kth = lost ? select_largest(values, k, chosen) : keep_largest(k, chosen);
-    reused_.set(kth == 0 ? threshold : std::max(1U, magnitude_bits(std::bit_cast<float>(kth) * kReuseMargin)));
+    reused().set(kth == 0 ? threshold : std::max(1U, magnitude_bits(std::bit_cast<float>(kth) * kReuseMargin)));
   }
 
   [[nodiscard]] std::uint32_t sampled(std::span<const float> values, std::uint64_t step) {
     const auto length = static_cast<double>(values.size());
-    const double wanted = std::min(length, std::max(sample_ * length, 2 / ratio_));
+    const double wanted = std::min(length, std::max(sample_ * length, 2 / ratio()));
     const std::size_t stride = std::max<std::size_t>(1, static_cast<std::size_t>(length / wanted)) | 1;
     buffer_.clear();
     for (std::size_t i = Random(step).below(stride); i < values.size(); i += stride) buffer_.push_back(values[i]);
-    return std::max(1U, find_magnitude(buffer_, entries_at(ratio_, buffer_.size())).bits);
+    return std::max(1U, find_magnitude(buffer_, entries_at(ratio(), buffer_.size())).bits);
   }
 
-  double ratio_;
   double sample_;
-  std::size_t length_ = 0;
-  ReusedThreshold reused_;
   std::vector<float> buffer_;
 };
 

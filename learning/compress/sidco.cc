@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "learning/compress/selection.h"
 #include "learning/compress/tail_fit.h"
+#include "learning/compress/threshold_selector.h"
 
 namespace hourglass::compress {
 namespace {
@@ -54,68 +54,27 @@ class StageCount {
   double last_error_ = 0;
 };
 
-class Sidco final : public Selector {
+class Sidco final : public ThresholdSelector {
  public:
-  Sidco(double ratio, TailShape shape, int stages, std::int64_t reuse) : ratio_(ratio), shape_(shape), stages_(stages), reused_(reuse) {}
-
-  bool select(std::span<const float> values, std::uint64_t /*step*/, Entries& chosen) override {
-    const std::size_t k = begin(values.size(), chosen);
-    if (k == 0) return true;
-    if (gathers_all(values.size(), k)) {
-      select_largest(values, k, chosen);
-      return true;
-    }
-    if (const std::uint32_t known = reused_.bits(); known != 0) {
-      if (reuse(collect(values, known, 2 * k, chosen), k)) return true;
-    }
-    fit(values, k, chosen);
-    return true;
-  }
-
-  Result<bool> add_select(std::span<const float> a, std::span<const float> b, std::span<float> sum, std::uint64_t step,
-                          Entries& chosen) override {
-    const std::size_t k = begin(sum.size(), chosen);
-    const std::uint32_t known = reused_.bits();
-    if (k == 0 || known == 0 || gathers_all(sum.size(), k)) return Selector::add_select(a, b, sum, step, chosen);
-    const Result<std::size_t> found = add_collect(a, b, sum, known, 2 * k, chosen);
-    if (!found.ok()) return found.error();
-    if (!reuse(*found, k)) fit(sum, k, chosen);
-    return true;
-  }
-
-  void set_ratio(double ratio) override {
-    if (ratio != ratio_) reused_.forget();
-    ratio_ = ratio;
-  }
+  Sidco(double ratio, TailShape shape, int stages, std::int64_t reuse) : ThresholdSelector(ratio, reuse), shape_(shape), stages_(stages) {}
 
  private:
-  std::size_t begin(std::size_t length, Entries& chosen) {
-    chosen.indices.clear();
-    chosen.values.clear();
-    if (length != length_) reused_.forget();
-    length_ = length;
-    return entries_at(ratio_, length);
+  [[nodiscard]] std::size_t room(std::size_t /*length*/, std::size_t k) const override { return 2 * k; }
+
+  bool accept(std::size_t found, std::size_t /*length*/, std::size_t k, Entries& /*chosen*/) override {
+    return 2 * found >= k && found <= 2 * k;
   }
 
-  bool reuse(std::size_t found, std::size_t k) {
-    if (2 * found < k || found > 2 * k) {
-      reused_.forget();
-      return false;
-    }
-    reused_.use();
-    return true;
-  }
-
-  void fit(std::span<const float> values, std::size_t k, Entries& chosen) {
-    const double threshold = staged_threshold(values, k, shape_, stages_.in_use(ratio_));
+  void search(std::span<const float> values, std::size_t k, std::uint64_t /*step*/, Entries& chosen) override {
+    const double threshold = staged_threshold(values, k, shape_, stages_.in_use(ratio()));
     if (threshold == 0) return select_all(values, k, chosen);
     // What exceeds it; what equals it does not: it may be all there is.
     const std::uint32_t at_least = magnitude_bits(static_cast<float>(threshold)) + 1;
-    const std::size_t room = std::min(values.size(), 3 * k + 1024);
-    const std::size_t found = collect(values, at_least, room, chosen);
-    stages_.learn(static_cast<double>(found) / static_cast<double>(k), ratio_);
-    reused_.set(at_least);
-    if (found > room) {
+    const std::size_t most = std::min(values.size(), 3 * k + 1024);
+    const std::size_t found = collect(values, at_least, most, chosen);
+    stages_.learn(static_cast<double>(found) / static_cast<double>(k), ratio());
+    reused().set(at_least);
+    if (found > most) {
       select_largest(values, 2 * k, chosen);
     } else if (2 * found < k) {
       select_largest(values, k, chosen);
@@ -127,11 +86,8 @@ class Sidco final : public Selector {
   /// There are at most k.
   static void select_all(std::span<const float> values, std::size_t k, Entries& chosen) { collect(values, 1, k, chosen); }
 
-  double ratio_;
   TailShape shape_;
   StageCount stages_;
-  std::size_t length_ = 0;
-  ReusedThreshold reused_;
 };
 
 Result<TailShape> shape_of(const SpecStage& stage) {
