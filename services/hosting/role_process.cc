@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <random>
 
 #include "base/check.h"
@@ -12,6 +11,7 @@
 #include "services/hosting/health_file.h"
 #include "services/hosting/log.h"
 #include "services/hosting/ports.h"
+#include "services/hosting/stop_signals.h"
 #include "services/hosting/text_file.h"
 #include "services/version.h"
 
@@ -31,17 +31,6 @@ zmq::StopFlag& stop_flag() {
 }
 
 void on_stop(int /*number*/) { stop_flag().request(); }
-
-void catch_stops() {
-  stop_flag();  // made before a handler can need it
-  struct sigaction action {};
-  action.sa_handler = on_stop;
-  sigaction(SIGTERM, &action, nullptr);
-  sigaction(SIGINT, &action, nullptr);
-  struct sigaction nothing {};
-  nothing.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &nothing, nullptr);
-}
 
 void log_of_reactor(Severity severity, std::string_view event, const Fields& fields) {
   if (event == "joined") {
@@ -134,7 +123,8 @@ ExitCode run_role(Role role, const Settings& settings, const ActorMaker& make_ac
              "process.aggregator is missing: give --aggregator host:port, HOURGLASS_AGGREGATOR or [process] aggregator in a job file");
     return ExitCode::config;
   }
-  catch_stops();
+  stop_flag();  // made before a handler can need it
+  catch_stops(on_stop);
   const ActorId id = draw_id(role);
   const zmq::ZmqOptions options = options_of(role, id, settings);
   auto reactor = zmq::ZmqReactor::create(options);

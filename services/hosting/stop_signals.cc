@@ -15,9 +15,11 @@ void on_stop(int number) {
 
 }  // namespace
 
-void catch_stops() {
+void catch_stops() { catch_stops(on_stop); }
+
+void catch_stops(void (*handler)(int)) {
   struct sigaction action {};
-  action.sa_handler = on_stop;
+  action.sa_handler = handler;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   struct sigaction nothing {};
