@@ -6,6 +6,7 @@
 #include "runtime/zmq/identity.h"
 #include "runtime/zmq/log_limiter.h"
 #include "runtime/zmq/timer_queue.h"
+#include "runtime/zmq/transport.h"
 #include "runtime/zmq/zmq_reactor.h"
 #include "tests/runtime/raw_tcp.h"
 
@@ -104,6 +105,20 @@ TEST(Identities, RoundTripAndForeignOnesAreRefused) {
        {std::string(), std::string("H"), std::string("X\x01\x01\x02\x03\x04"), std::string("H\x06\x01\x02\x03\x04"),
         std::string("H\x01\x01\x02\x03\x04\x05"), std::string("\0\x01\x02\x03\x04", 5)}) {
     EXPECT_FALSE(decode_identity(bad).has_value());
+  }
+}
+
+TEST(Transport, TheKernelFindsDeadHostsAndZmtpBeatsStayOff) {
+  ::zmq::context_t context = make_context(64);
+  const ActorId self{Role::conv_worker, 7};
+  const TransportSettings settings{1 << 20, std::chrono::milliseconds(10), false};
+  const ::zmq::socket_t router = make_router(context, self, settings);
+  const ::zmq::socket_t dealer = make_dealer(context, {Line::messages, self}, settings);
+  for (const ::zmq::socket_t* socket : {&router, &dealer}) {
+    EXPECT_EQ(socket->get(::zmq::sockopt::heartbeat_ivl), 0) << "they can abort the process: see transport.h";
+    EXPECT_EQ(socket->get(::zmq::sockopt::tcp_keepalive), 1);
+    EXPECT_LE(socket->get(::zmq::sockopt::tcp_keepalive_idle), 5);
+    EXPECT_GT(socket->get(::zmq::sockopt::tcp_maxrt), 10000) << "longer than a pause of a live peer";
   }
 }
 
