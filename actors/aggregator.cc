@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "actors/aggregator/admission.h"
 #include "actors/aggregator/fc_state.h"
 #include "actors/aggregator/member_table.h"
 #include "actors/aggregator/run_books.h"
@@ -96,19 +97,11 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       }
       remove(context, from);  // it was told that nobody knows it, and starts afresh
     }
-    if (message.protocol_max < kProtocolMin || message.protocol_min > kProtocolMax) {
-      const std::string text = "protocol mismatch: this process speaks " + std::to_string(message.protocol_min) + ".." +
-                               std::to_string(message.protocol_max) + " (" + message.build + "), the aggregator " +
-                               std::to_string(kProtocolMin) + ".." + std::to_string(kProtocolMax) + " (" + identity_.build +
-                               "); update the older one";
-      return refuse(context, from, Refusal::protocol, text);
-    }
+    if (const std::string bad = protocol_mismatch(message, identity_.build); !bad.empty())
+      return refuse(context, from, Refusal::protocol, bad);
     if (phase_ == Phase::finished) return refuse(context, from, Refusal::run_over, "this run has ended");
     if (!make_room(context, from, message)) return;
-    const std::string host = !message.host.empty() ? message.host : source_address();
-    const bool bracket = host.find(':') != std::string::npos;
-    const std::string endpoint =
-        message.port == 0 || host.empty() ? "" : "tcp://" + (bracket ? "[" + host + "]" : host) + ":" + std::to_string(message.port);
+    const std::string endpoint = endpoint_of(message, source_address());
     auto row = members_.add(from, message, endpoint, context.now());
     if (!row.ok()) return refuse(context, from, Refusal::role_full, row.error().text);
     context.log(
@@ -257,12 +250,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   /// Is there a place for one more of this role? A member that has fallen silent makes room.
   bool make_room(Context& context, ActorId from, const Hello& hello) {
-    const std::size_t places = from.role == Role::data_loader  ? 1
-                               : from.role == Role::fc_worker  ? job().fc_workers
-                               : from.role == Role::monitor    ? 8
-                               : from.role == Role::tree_node  ? Tree::nodes_wanted(job())
-                               : from.role == Role::aggregator ? 0
-                                                               : MemberTable::kMembersMax;
+    const std::size_t places = places_for(from.role, job());
     if (members_.count(from.role) < places) return true;
     const auto silent = members_.silent(from.role, context.now() - kReplaceSilentAfter);
     if (silent && places > 0) {
@@ -270,12 +258,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       remove(context, *silent);
       return true;
     }
-    std::string text = "this job has its " + std::to_string(places) + " " + std::string(name_of(from.role)) + "(s) already";
-    for (const ActorId id : members_.ids(from.role))
-      text += "; " + members_.find(id)->member.name + " at " + members_.find(id)->member.endpoint;
-    if (from.role == Role::fc_worker) text += "; set cluster.fc_workers to have more";
-    if (from.role == Role::tree_node) text += "; cluster.tree_arity and cluster.conv_workers say how many there are";
-    refuse(context, from, from.role == Role::aggregator ? Refusal::bad_request : Refusal::role_full, text + " (" + hello.name + " waits)");
+    refuse(context, from, from.role == Role::aggregator ? Refusal::bad_request : Refusal::role_full,
+           no_place_left(from.role, hello, job(), members_));
     return false;
   }
 
@@ -346,6 +330,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     switch (phase_) {
       case Phase::waiting:
         if (everybody_joined(context)) {
+          message_.clear();
           send_roster(context);
           books_.training_began(context.now());
           enter(context, Phase::training);
@@ -379,26 +364,11 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   }
 
   bool everybody_joined(Context& context) {
-    const std::size_t conv = members_.count(Role::conv_worker), fc = members_.count(Role::fc_worker);
-    const std::size_t nodes = members_.count(Role::tree_node), nodes_wanted = Tree::nodes_wanted(job());
     const bool loader = members_.count(Role::data_loader) > 0 && books_.progress().samples_total > 0;
-    if (loader && conv >= job().conv_workers && fc >= job().fc_workers && nodes >= nodes_wanted) return true;
-    message_.clear();
-    if (!loader) message_ += "data-loader";
-    if (conv < job().conv_workers) {
-      message_ += (message_.empty() ? "" : ", ") + std::string("conv-worker ") + std::to_string(conv + 1) + " of " +
-                  std::to_string(job().conv_workers);
-    }
-    if (fc < job().fc_workers) {
-      message_ +=
-          (message_.empty() ? "" : ", ") + std::string("fc-worker ") + std::to_string(fc + 1) + " of " + std::to_string(job().fc_workers);
-    }
-    if (nodes < nodes_wanted) {
-      message_ +=
-          (message_.empty() ? "" : ", ") + std::string("tree-node ") + std::to_string(nodes + 1) + " of " + std::to_string(nodes_wanted);
-    }
-    message_ = "waiting for " + message_;
-    const bool enough = loader && conv > 0 && (!cut() || fc > 0);
+    const std::string missing = missing_members(job(), members_, loader);
+    if (missing.empty()) return true;
+    message_ = "waiting for " + missing;
+    const bool enough = loader && members_.count(Role::conv_worker) > 0 && (!cut() || members_.count(Role::fc_worker) > 0);
     if (enough && context.now() - started_ > from_seconds(job().start_timeout_seconds)) {
       context.log(Severity::warning, "starting with fewer workers than asked for", {{"missing", message_}});
       return true;

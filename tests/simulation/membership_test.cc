@@ -140,14 +140,17 @@ TEST(MembershipRules, S6_StartWaitsVisiblyForTheMissingWorkerThenGoesOnWithFewer
   ClusterOptions options;
   options.job.conv_workers = 4;
   options.job.start_timeout_seconds = 20;
-  options.job.samples = 320;
+  options.job.samples = 6400;
   Cluster cluster(options);
   cluster.reactor().crash(cluster.id(Role::conv_worker, 3));
   cluster.reactor().run_for(10s);
   EXPECT_EQ(cluster.status()["phase"], "waiting");
   EXPECT_EQ(cluster.status()["message"], "waiting for conv-worker 4 of 4");
+  cluster.reactor().run_for(11500ms);
+  EXPECT_EQ(cluster.status()["phase"], "training");
+  EXPECT_EQ(cluster.status()["message"], "") << "nobody waits any more";
   ASSERT_TRUE(cluster.finish());
-  EXPECT_EQ(cluster.result()["samples"], 320);
+  EXPECT_EQ(cluster.result()["samples"], 6400);
 }
 
 }  // namespace
