@@ -2,11 +2,13 @@
 #include "runtime/sim/network.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hourglass::sim {
 
 Network::Network(std::uint64_t seed, const SimOptions& options)
     : random_(Random(seed).fork("network")),
+      tail_random_(Random(seed).fork("network tails")),
       default_link_(options.link),
       reorder_(options.reorder),
       default_nic_(options.nic_bytes_per_second) {}
@@ -22,23 +24,25 @@ Network::Departure Network::send(ActorId from, ActorId to, std::size_t bytes, In
   const bool lost = random_.uniform() < way.loss;
   const bool twice = random_.uniform() < way.duplication;
   const Instant first = arrival(way, pair, departure.starts);
-  const Instant second = std::max(first, arrival(way, pair, departure.starts)) + late_copy();
+  const Instant second = std::max(first, arrival(way, pair, departure.starts)) + late_copy(reorder_ || way.reorder);
   if (lost || blocked(from, to)) return departure;
   departure.arrivals.push_back(first);
   if (twice) departure.arrivals.push_back(second);
-  if (!reorder_) last_arrival_[pair] = departure.arrivals.back();
+  if (!reorder_ && !way.reorder) last_arrival_[pair] = departure.arrivals.back();
   return departure;
 }
 
-Duration Network::late_copy() {
+Duration Network::late_copy(bool reorder) {
   constexpr double kLateSecondsMax = 1.0;
-  return reorder_ ? from_seconds(random_.uniform() * kLateSecondsMax) : Duration::zero();
+  return reorder ? from_seconds(random_.uniform() * kLateSecondsMax) : Duration::zero();
 }
 
 Instant Network::arrival(const Link& link, const Pair& pair, Instant starts) {
   const auto jitter = Duration(static_cast<Duration::rep>(random_.uniform() * static_cast<double>(link.jitter.count())));
-  const Instant at = starts + link.latency + jitter;
-  if (reorder_) return at;
+  Instant at = starts + link.latency + jitter;
+  if (link.tail > Duration::zero()) at += from_seconds(-std::log(1.0 - tail_random_.uniform()) * seconds(link.tail));
+  if (const auto clogged = clogged_.find(pair); clogged != clogged_.end()) at = std::max(at, clogged->second);
+  if (reorder_ || link.reorder) return at;
   const auto last = last_arrival_.find(pair);
   return last == last_arrival_.end() ? at : std::max(at, last->second);
 }

@@ -3,6 +3,7 @@
 // receiver's NIC (cut-through: it may be received while it is still being sent). Each NIC serves one message at a time, in order.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -38,24 +39,30 @@ class Network {
   void block(ActorId a, ActorId b);
   void block_one_way(ActorId from, ActorId to) { blocked_.insert({from, to}); }
   void heal(ActorId a, ActorId b);
+  void heal_one_way(ActorId from, ActorId to) { blocked_.erase({from, to}); }
   void heal_all() { blocked_.clear(); }
   [[nodiscard]] bool blocked(ActorId from, ActorId to) const { return blocked_.contains({from, to}); }
+  /// Holds back what is sent this way from now on: it arrives from `until` on, and nothing is lost.
+  void clog(ActorId from, ActorId to, Instant until) { clogged_[{from, to}] = std::max(clogged_[{from, to}], until); }
+  [[nodiscard]] const Link& default_link() const { return default_link_; }
   /// A process that starts anew finds its NIC idle.
   void reset_nic(ActorId actor);
 
  private:
   [[nodiscard]] const Link& link(ActorId from, ActorId to) const;
   [[nodiscard]] Duration transfer_time(ActorId actor, std::size_t bytes) const;
-  Duration late_copy();
+  Duration late_copy(bool reorder);
   [[nodiscard]] Instant arrival(const Link& link, const Pair& pair, Instant starts);
 
   Random random_;
+  Random tail_random_;  ///< apart: links without a tail draw what they always drew
   Link default_link_;
   bool reorder_;
   double default_nic_;
   std::map<Pair, Link> links_;
   std::map<ActorId, double> nic_speeds_;
   std::set<Pair> blocked_;
+  std::map<Pair, Instant> clogged_;
   std::map<ActorId, Instant> sending_until_, receiving_until_;
   std::map<Pair, Instant> last_arrival_;
 };

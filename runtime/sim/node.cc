@@ -4,6 +4,7 @@
 namespace hourglass::sim {
 
 ActorId SimContext::self() const { return node_.id; }
+Instant SimContext::now() const { return Instant(reactor_.now_ - node_.born); }
 Random& SimContext::random() { return node_.random; }
 Storage& SimContext::storage() { return node_.storage; }
 Status SimContext::post(ActorId to, const Parcel& parcel) { return reactor_.post(node_, to, parcel, false); }

@@ -20,7 +20,8 @@ class SimContext final : public Context {
  public:
   SimContext(SimReactor& reactor, Node& node) : reactor_(reactor), node_(node) {}
   [[nodiscard]] ActorId self() const override;
-  [[nodiscard]] Instant now() const override { return reactor_.now_; }
+  /// Of this process's own clock: its zero is the start of the process, so no two agree on what time it is.
+  [[nodiscard]] Instant now() const override;
   Random& random() override;
   Status post(ActorId to, const Parcel& parcel) override;
   void introduce(ActorId peer, const std::string& endpoint) override;
@@ -43,6 +44,7 @@ struct Node {
       : id(id_), life(life_), actor(std::move(actor_)), random(random_), storage(storage_), context(reactor, *this) {}
 
   ActorId id;
+  Instant born{};                ///< of the reactor's clock
   std::uint64_t life;            ///< counts all lives of all actors: an event of an earlier life finds another number
   std::unique_ptr<Actor> actor;  ///< null once it is gone
   Random random;

@@ -13,12 +13,14 @@ struct Link {
   Duration jitter = Duration::zero();  ///< added to the latency: uniform in [0, jitter)
   double loss = 0.0;                   ///< probability that a message vanishes
   double duplication = 0.0;            ///< probability that a message arrives twice
+  Duration tail = Duration::zero();    ///< and an exponential with this mean: now and then a message is much later than most
+  bool reorder = false;                ///< messages may overtake each other (by jitter and tail, and as late duplicates)
 };
 
 struct SimOptions {
   Link link;                                ///< of every pair without a link of its own
   double nic_bytes_per_second = 0.0;        ///< each actor's, both ways independently; 0: unlimited
-  bool reorder = false;                     ///< messages of one pair may overtake each other (by jitter, and as late duplicates)
+  bool reorder = false;                     ///< as Link::reorder, of every pair
   bool unreachable_is_silent = false;       ///< post() to an actor that is not there: true loses the message, false is Errc::unreachable
   bool introductions_required = false;      ///< post() needs introduce() by either side; everybody knows the aggregator
   bool evaluation_is_free = false;          ///< evaluations occupy no NIC: for measuring what training alone needs

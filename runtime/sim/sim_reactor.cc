@@ -29,6 +29,7 @@ void SimReactor::host(ActorId id, std::unique_ptr<Actor> actor, const std::strin
   const std::uint64_t life = ++lives_;
   Random random = root_random_.fork("actor " + to_string(id) + " life " + std::to_string(life));
   nodes_[id] = std::make_unique<Node>(*this, id, life, std::move(actor), random, storages_[storage_name]);
+  nodes_[id]->born = now_;
   network_.reset_nic(id);
   at(now_, [this, id, life] {
     Node* node = living(id);
@@ -88,12 +89,15 @@ Status SimReactor::post(Node& from, ActorId to, const Parcel& parcel, bool heart
       return {Errc::over_limit, "the byte credit towards " + to_string(to) + " is used up"};
     }
     *used += body_bytes;
+    largest_message_ = std::max(largest_message_, body_bytes);
+    credit_used_max_ = std::max(credit_used_max_, *used);
     flight->credit_used = used;
     flight->credit = body_bytes;
   }
   auto& sequences = heart ? from.heart_sequences : from.sequences;
   flight->envelope = {parcel.type, parcel.traffic, from.id, sequences[to]++, parcel.body, {}};
   accounting_.count_sent(from.metrics, parcel.traffic, body_bytes);
+  for (const auto& tap : post_taps_) tap({now_, to, flight->envelope});
   launch(flight, heart ? now_ : std::max(now_, from.busy_until));
   return {};
 }
@@ -137,13 +141,19 @@ void SimReactor::handle(Node& node, const Flight& flight) {
       envelope.sequence};
   trace_hash_ = fingerprint(std::as_bytes(std::span(row)));
   for (const auto& tap : taps_) tap(delivery);
-  const Duration busy = busy_time_ ? busy_time_(delivery) : Duration::zero();
+  const Duration busy = busy_for(delivery);
   if (busy > Duration::zero()) {
     node.busy_since = now_;
     node.busy_until = now_ + busy;
   }
   accounting_.count_received(node.metrics, envelope.traffic, envelope.body->size());
   node.actor->receive(node.context, envelope);
+}
+
+Duration SimReactor::busy_for(const Delivery& delivery) const {
+  if (!busy_time_) return Duration::zero();
+  const auto slow = slowness_.find(delivery.to);
+  return slow == slowness_.end() ? busy_time_(delivery) : from_seconds(seconds(busy_time_(delivery)) * slow->second);
 }
 
 void SimReactor::release(Flight& flight) {

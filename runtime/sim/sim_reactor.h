@@ -26,7 +26,7 @@ struct Exit {
   std::string reason;
 };
 
-/// A message at the moment when its receiver handles it.
+/// A message at the moment when its receiver handles it, or, for a post tap, when it is posted.
 struct Delivery {
   Instant at;
   ActorId to;
@@ -58,6 +58,8 @@ class SimReactor final : public Reactor {
   void hang(ActorId id, Duration duration);
   /// The process stands still (SIGSTOP): no heartbeats either.
   void freeze(ActorId id, Duration duration);
+  /// Its busy times are so many times as long from now on; 1: as they were.
+  void slow_down(ActorId id, double factor) { slowness_[id] = factor; }
   Network& network() { return network_; }
   MemoryStorage& storage(const std::string& name) { return storages_[name]; }
 
@@ -65,6 +67,8 @@ class SimReactor final : public Reactor {
   void set_busy_time(std::function<Duration(const Delivery&)> busy_time) { busy_time_ = std::move(busy_time); }
   /// Called for each message just before its receiver handles it. A tap looks; faults are events of their own: see at().
   void add_tap(std::function<void(const Delivery&)> tap) { taps_.push_back(std::move(tap)); }
+  /// Called for each message that a post office has taken, before anything can happen to it. As a tap, it looks.
+  void add_post_tap(std::function<void(const Delivery&)> tap) { post_taps_.push_back(std::move(tap)); }
   /// Called after each event: for checkers of invariants.
   void set_after_event(std::function<void()> hook) { after_event_ = std::move(hook); }
   void set_log(std::function<void(ActorId, Severity, std::string_view, const Fields&)> sink) { log_ = std::move(sink); }
@@ -81,6 +85,9 @@ class SimReactor final : public Reactor {
   Context& context_of(ActorId id);
   /// Over (time, sender, receiver, type, size, sequence) of each message handled so far.
   [[nodiscard]] std::uint64_t trace_hash() const { return trace_hash_; }
+  /// Most bytes that were ever accepted and not yet handled between one sender and one receiver.
+  [[nodiscard]] std::size_t credit_used_max() const { return credit_used_max_; }
+  [[nodiscard]] std::size_t largest_message() const { return largest_message_; }
   [[nodiscard]] std::uint64_t events_handled() const { return events_handled_; }
 
  private:
@@ -93,6 +100,7 @@ class SimReactor final : public Reactor {
   void launch(const std::shared_ptr<Flight>& flight, Instant ready);
   void arrive(const std::shared_ptr<Flight>& flight, Instant starts);
   void handle(Node& node, const Flight& flight);
+  [[nodiscard]] Duration busy_for(const Delivery& delivery) const;
   void release(Flight& flight);
   void introduce(Node& node, ActorId peer, const std::string& endpoint);
   void wake_after(Node& node, Duration delay, std::uint32_t timer);
@@ -121,8 +129,11 @@ class SimReactor final : public Reactor {
   std::map<std::string, MemoryStorage> storages_;
   std::map<Network::Pair, std::shared_ptr<std::size_t>> credit_used_;  ///< bytes accepted and not yet handled
 
+  std::size_t credit_used_max_ = 0, largest_message_ = 0;
+  std::map<ActorId, double> slowness_;
+
   std::function<Duration(const Delivery&)> busy_time_;
-  std::vector<std::function<void(const Delivery&)>> taps_;
+  std::vector<std::function<void(const Delivery&)>> taps_, post_taps_;
   std::function<void()> after_event_;
   std::function<void(ActorId, Severity, std::string_view, const Fields&)> log_;
 };

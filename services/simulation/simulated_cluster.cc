@@ -5,11 +5,11 @@
 
 #include "actors/aggregator.h"
 #include "actors/conv_worker.h"
-#include "actors/data_loader.h"
 #include "actors/fc_worker.h"
 #include "actors/monitor.h"
 #include "actors/tree.h"
 #include "actors/tree_node.h"
+#include "base/check.h"
 
 namespace hourglass {
 namespace {
@@ -41,7 +41,12 @@ SimulatedCluster::SimulatedCluster(SimulatedClusterOptions options)
     return busy_time(times, cut, delivery.envelope);
   });
   for (const Role role : {Role::aggregator, Role::data_loader, Role::conv_worker, Role::fc_worker, Role::monitor, Role::tree_node})
-    ids_[role] = {};
+    ids_[role] = {}, places_[role] = {};
+  if (!options_.source) {
+    options_.source = [folder = options_.data_dir](std::string_view name, data::Split split, std::uint64_t seed) {
+      return data::load_dataset(name, folder, split, seed);
+    };
+  }
 }
 
 void SimulatedCluster::start() {
@@ -54,8 +59,26 @@ void SimulatedCluster::start() {
   for (std::uint32_t i = 0; i < options_.job.conv_workers; ++i) add(Role::conv_worker);
 }
 
+ActorId SimulatedCluster::new_id(Role role) { return role == Role::aggregator ? kAggregator : ActorId{role, next_index_++}; }
+
 ActorId SimulatedCluster::add(Role role) {
-  const ActorId id = role == Role::aggregator ? kAggregator : ActorId{role, next_index_++};
+  const ActorId id = new_id(role);
+  ids_[role].push_back(id);
+  places_[role].push_back({id, role == Role::aggregator ? "aggregator" : to_string(id)});
+  start_process(id, places_[role].back().storage);
+  return id;
+}
+
+ActorId SimulatedCluster::restart(Role role, std::size_t place, bool keeps_disk) {
+  Place& here = places_[role].at(place);
+  HG_CHECK(!reactor_.live(here.id), "a place holds one process at a time");
+  here.id = new_id(role);
+  if (!keeps_disk) reactor_.storage(here.storage).files().clear();
+  start_process(here.id, here.storage);
+  return here.id;
+}
+
+void SimulatedCluster::start_process(ActorId id, const std::string& storage) {
   ProcessIdentity identity;
   identity.build = "simulation";
   identity.incarnation = id.index + 1000;
@@ -63,21 +86,15 @@ ActorId SimulatedCluster::add(Role role) {
   identity.host = "10.0." + std::to_string(id.index / 250) + "." + std::to_string(id.index % 250 + 1);
   identity.port = 7000;
   std::unique_ptr<Actor> actor;
-  switch (role) {
-    case Role::aggregator: actor = make_aggregator({options_.job, options_.run, 1}, identity); break;
-    case Role::data_loader:
-      actor = make_data_loader([folder = options_.data_dir](std::string_view name, data::Split split,
-                                                            std::uint64_t seed) { return data::load_dataset(name, folder, split, seed); },
-                               identity);
-      break;
+  switch (id.role) {
+    case Role::aggregator: actor = make_aggregator({options_.job, options_.run, ++generation_}, identity); break;
+    case Role::data_loader: actor = make_data_loader(options_.source, identity); break;
     case Role::conv_worker: actor = make_conv_worker(identity); break;
     case Role::fc_worker: actor = make_fc_worker(identity); break;
     case Role::monitor: actor = make_monitor(nullptr, identity); break;
     case Role::tree_node: actor = make_tree_node(identity); break;
   }
-  ids_[role].push_back(id);
-  reactor_.host(id, std::move(actor), role == Role::aggregator ? "aggregator" : to_string(id));
-  return id;
+  reactor_.host(id, std::move(actor), storage);
 }
 
 bool SimulatedCluster::finish(Duration limit) {

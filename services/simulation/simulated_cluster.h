@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/data_loader.h"
 #include "messages/job.h"
 #include "runtime/sim/sim_reactor.h"
 
@@ -26,6 +27,7 @@ struct SimulatedClusterOptions {
   std::uint64_t seed = 1;
   std::uint64_t run = 77;
   std::string data_dir;
+  DatasetSource source;                   ///< empty: the registry's, from `data_dir`
   std::optional<std::size_t> tree_nodes;  ///< instead of as many as the job's tree wants
   bool monitor = true;
 };
@@ -39,8 +41,15 @@ class SimulatedCluster {
   void start();
   /// One more process; its id says how many there were before. The aggregator's storage is "aggregator", another's is named after its id.
   ActorId add(Role role);
-  /// The processes of that role in the order of add(), whether they live or not.
+  /// A new process in the place of one that has crashed or left, as a supervisor starts one; an id of its own, as every process draws one.
+  ActorId restart(Role role, std::size_t place, bool keeps_disk);
+  /// The processes of that role in the order of add(), whether they live or not; without those that restart() made.
   [[nodiscard]] const std::vector<ActorId>& ids(Role role) const { return ids_.at(role); }
+  /// How many places of that role there are: one for each add().
+  [[nodiscard]] std::size_t places(Role role) const { return places_.at(role).size(); }
+  /// The newest process in a place.
+  [[nodiscard]] ActorId at(Role role, std::size_t place) const { return places_.at(role).at(place).id; }
+  [[nodiscard]] const std::string& storage_name(Role role, std::size_t place) const { return places_.at(role).at(place).storage; }
 
   /// Runs until the aggregator has left. False when that takes longer than `limit` of virtual time.
   bool finish(Duration limit);
@@ -49,11 +58,21 @@ class SimulatedCluster {
   [[nodiscard]] std::string file(const std::string& name);
   sim::SimReactor& reactor() { return reactor_; }
   [[nodiscard]] const Job& job() const { return options_.job; }
+  [[nodiscard]] const sim::SimOptions& network_options() const { return options_.network; }
 
  private:
+  struct Place {
+    ActorId id;
+    std::string storage;
+  };
+  [[nodiscard]] ActorId new_id(Role role);
+  void start_process(ActorId id, const std::string& storage);
+
   SimulatedClusterOptions options_;
   sim::SimReactor reactor_;
   std::map<Role, std::vector<ActorId>> ids_;
+  std::map<Role, std::vector<Place>> places_;
+  std::uint32_t generation_ = 0;  ///< of the newest aggregator
   std::uint32_t next_index_ = 1;
 };
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// One simulated run with its faults and its checkers. The same options give the same run, message by message.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "services/simulation/checks/checks.h"
+#include "services/simulation/fault.h"
+#include "services/simulation/nemesis.h"
+#include "services/simulation/simulated_cluster.h"
+
+namespace hourglass {
+
+struct TrialOptions {
+  SimulatedClusterOptions cluster;
+  std::vector<Fault> faults;
+  bool loss_falls = true;                          ///< in the end the test loss must be below that of a guess
+  Duration heals_within = std::chrono::minutes(20);  ///< of virtual time after the last fault: then the run must have ended
+};
+
+struct TrialResult {
+  bool finished = false;
+  std::vector<std::string> violations;  ///< empty: all is well
+  std::uint64_t trace_hash = 0;
+  std::uint64_t events = 0;
+  double virtual_seconds = 0;
+};
+
+class Trial {
+ public:
+  explicit Trial(TrialOptions options);
+  /// Starts the cluster and runs it to its end.
+  TrialResult run();
+  /// Before run(): looks after each second of virtual time; true ends the trial.
+  void set_watch(std::function<bool()> watch) { watch_ = std::move(watch); }
+
+  SimulatedCluster& cluster() { return cluster_; }
+  Nemesis& nemesis() { return nemesis_; }
+  checks::Checks& checks() { return checks_; }
+
+ private:
+  TrialOptions options_;
+  SimulatedCluster cluster_;
+  checks::Checks checks_;
+  Nemesis nemesis_;
+  std::function<bool()> watch_;
+};
+
+/// A cluster that the seed draws: 1 to 8 CONV workers, 0 to 3 FC workers, now and then tree nodes, any staleness bound and compression, a bad
+/// network, and up to seven faults; the model and the data are tiny.
+TrialOptions random_trial(std::uint64_t seed);
+
+}  // namespace hourglass

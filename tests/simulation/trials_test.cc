@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Random clusters under random faults, with every checker looking: two thousand seeds, in shards. A failing seed prints how to run it alone.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "services/simulation/trial.h"
+
+namespace hourglass {
+namespace {
+
+constexpr std::uint64_t kShards = 20;
+constexpr std::uint64_t kSeedsEach = 100;
+constexpr int kFailuresShown = 3;
+
+void log_to_stderr(Trial& trial) {
+  sim::SimReactor& reactor = trial.cluster().reactor();
+  const auto when = [&reactor] { return seconds(reactor.now().time_since_epoch()); };
+  reactor.set_log([when](ActorId id, Severity, std::string_view event, const Fields& fields) {
+    std::fprintf(stderr, "%10.4f %s %.*s", when(), to_string(id).c_str(), static_cast<int>(event.size()), event.data());
+    for (const auto& [key, value] : fields) std::fprintf(stderr, " %s=%s", key.c_str(), value.c_str());
+    std::fprintf(stderr, "\n");
+  });
+  trial.nemesis().set_log([when](const std::string& what) { std::fprintf(stderr, "%10.4f ---- %s\n", when(), what.c_str()); });
+}
+
+std::string replay(std::uint64_t seed) {
+  return "seed " + std::to_string(seed) + "; alone: hourglass simulate --random-cluster --seed " + std::to_string(seed) +
+         ", or HOURGLASS_TEST_SEED=" + std::to_string(seed) + " HOURGLASS_TEST_LOG=1 trials --gtest_filter='*Shard/0'\n";
+}
+
+/// Empty where all is well.
+std::string run(std::uint64_t seed, std::uint64_t* events = nullptr) {
+  Trial trial(random_trial(seed));
+  if (std::getenv("HOURGLASS_TEST_LOG") != nullptr) log_to_stderr(trial);
+  const TrialResult result = trial.run();
+  if (events != nullptr) *events += result.events;
+  std::string out;
+  for (const std::string& line : result.violations) out += "  " + line + "\n";
+  return out.empty() ? "" : replay(seed) + out;
+}
+
+class Trials : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Trials, Shard) {
+  std::uint64_t first = 1 + GetParam() * kSeedsEach, last = first + kSeedsEach, events = 0;
+  if (const char* only = std::getenv("HOURGLASS_TEST_SEED")) first = std::strtoull(only, nullptr, 10), last = first + 1;
+  if (const char* count = std::getenv("HOURGLASS_TEST_SEEDS")) last = first + std::strtoull(count, nullptr, 10);
+  int failures = 0;
+  for (std::uint64_t seed = first; seed < last; ++seed) {
+    const std::string wrong = run(seed, &events);
+    if (wrong.empty()) continue;
+    ADD_FAILURE() << wrong;
+    if (++failures == kFailuresShown && std::getenv("HOURGLASS_TEST_SEEDS") == nullptr) return;
+  }
+  RecordProperty("events", static_cast<int>(events));
+}
+
+INSTANTIATE_TEST_SUITE_P(Random, Trials, testing::Range<std::uint64_t>(0, kShards));
+
+}  // namespace
+}  // namespace hourglass
