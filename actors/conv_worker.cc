@@ -9,6 +9,7 @@
 #include "actors/lease_book.h"
 #include "actors/tree.h"
 #include "actors/worker_parts.h"
+#include "base/mutant.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/loss.h"
 #include "learning/params/finite.h"
@@ -353,7 +354,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   void flush_if_due(Context& context) {
     const bool due = membership_.phase() == Phase::flushing || leaving_;
-    if (due && !group_->flush_made() && !group_->refused() && under_way_.empty() && leases_.waiting() == 0) push(context, true);
+    const bool drained = (under_way_.empty() && leases_.waiting() == 0) || mutant(Mutant::flush_before_drain);
+    if (due && !group_->flush_made() && !group_->refused() && drained) push(context, true);
     report_phase(context);
   }
 

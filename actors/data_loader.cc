@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "actors/lease_table.h"
+#include "base/mutant.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -102,10 +103,11 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     }
     context.log(Severity::info, "dataset loaded",
                 {{"dataset", job().dataset}, {"train", std::to_string(train_->size())}, {"test", std::to_string(test_->size())}});
-    leases_.emplace(LeasePlan{train_->size(), test_->size(), job().batch, job().epochs, job().samples, job().evaluate_every, job().seed});
+    LeasePlan plan{train_->size(), test_->size(), job().batch, job().epochs, job().samples, job().evaluate_every, job().seed};
+    if (!mutant(Mutant::lease_numbers_reused)) plan.first_lease = (context.random().next() & 0xffff'ffffU) << 24 | 1;
+    leases_.emplace(plan);
     requests_.clear();
     resumed_ = false;
-    tell(context);
   }
 
   void complete(Context& context, ActorId from, const LeaseResult& result) {
@@ -143,7 +145,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   }
 
   void tell(Context& context) {
-    if (!leases_) return;
+    if (!leases_ || !resumed_) return;
     DataProgress progress = leases_->progress();
     progress.loss = loss_;
     (void)context.send(kAggregator, progress);  // repeated twice a second

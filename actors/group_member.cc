@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/group_member.h"
+#include "base/mutant.h"
 
 #include <algorithm>
 #include <cstring>
@@ -79,7 +80,7 @@ void BasicGroupMember<Replica>::request(Context& context) {
 
 template <class Replica>
 bool BasicGroupMember<Replica>::admits(std::uint64_t unit) const {
-  return ready_ && unit <= admitted_ && unsettled_.size() < kPushWindow;
+  return ready_ && unit <= admitted_ && (unsettled_.size() < kPushWindow || mutant(Mutant::window_ignored));
 }
 
 template <class Replica>
@@ -116,10 +117,12 @@ bool BasicGroupMember<Replica>::push(Context& context, std::uint64_t base_versio
 template <class Replica>
 std::optional<std::uint64_t> BasicGroupMember<Replica>::on(Context& context, const PushVerdict& message) {
   if (message.generation != generation_ || message.group != group_) return std::nullopt;
-  const auto open = std::find_if(unsettled_.begin(), unsettled_.end(), [&](const Open& o) { return o.clock == message.clock; });
+  auto open = std::find_if(unsettled_.begin(), unsettled_.end(), [&](const Open& o) { return o.clock == message.clock; });
+  if (open == unsettled_.end() && mutant(Mutant::stray_verdict_settles)) open = unsettled_.begin();
   if (open == unsettled_.end()) return std::nullopt;
+  const std::uint64_t clock = open->clock;
   unsettled_.erase(open);
-  replica_.settle(message.clock, message.verdict);
+  replica_.settle(clock, message.verdict);
   context.count("pushes_" + std::string(name_of(message.verdict)), 1);
   if (message.verdict != Verdict::applied) {
     context.log(Severity::warning, "push rejected; its content returns to the residual",
@@ -130,7 +133,7 @@ std::optional<std::uint64_t> BasicGroupMember<Replica>::on(Context& context, con
     refused_ = true;
   }
   if (next_parent_ && unsettled_.empty()) move(context, *next_parent_);
-  return message.clock;
+  return clock;
 }
 
 template <class Replica>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/group_server.h"
+#include "base/mutant.h"
 
 #include <algorithm>
 
@@ -39,7 +40,7 @@ void BasicGroupServer<Store>::leave(Context& context, ActorId id, bool moved) {
     departed_[id] = {clocks_.pushed(id) + kVerdictsKept, {}};
   }
   peers_.erase(found);
-  clocks_.leave(id);
+  if (!mutant(Mutant::dead_hold_back)) clocks_.leave(id);
   release(context);  // it may have been the slowest
 }
 
@@ -86,7 +87,7 @@ Verdict BasicGroupServer<Store>::judge(const Peer& peer, const GradientPush& mes
   staleness = store_.version() - message.base_version - static_cast<std::uint64_t>(own);
   const auto most = clocks_.bound().versions(clocks_.active_max());
   // A flush carries what error feedback held back: it belongs to no version.
-  if (most && staleness > *most && !message.flush) return Verdict::stale;
+  if (most && staleness > *most && !message.flush && !mutant(Mutant::staleness_ignored)) return Verdict::stale;
   return Verdict::applied;
 }
 
@@ -114,23 +115,24 @@ template <class Store>
 void BasicGroupServer<Store>::on(Context& context, ActorId from, GradientPush&& message) {
   const auto found = peers_.find(from);
   if (found == peers_.end()) return answer_stranger(context, from, message);
-  if (message.run != run_ || message.generation != generation_) {
+  if (message.run != run_ || (message.generation != generation_ && !mutant(Mutant::stale_generation))) {
     context.count("pushes_of_strangers", 1);
     return;
   }
   Peer& peer = found->second;
   const std::uint64_t next = clocks_.pushed(from);
-  if (message.clock < next) {
+  if (message.clock < next && !mutant(Mutant::no_deduplication)) {
     ++ledger_.duplicates;
     const std::uint64_t age = next - 1 - message.clock;
     if (age < peer.verdicts.size()) {
-      answer(context, from, message.clock, peer.verdicts[peer.verdicts.size() - 1 - age]);
+      answer(context, from, message.clock,
+             mutant(Mutant::verdict_forgotten) ? Verdict::stale : peer.verdicts[peer.verdicts.size() - 1 - age]);
     } else if (message.clock < peer.carried) {
       answer(context, from, message.clock, Verdict::applied);
     }
     return;
   }
-  if (message.clock > next) {
+  if (message.clock > next && !mutant(Mutant::gaps_accepted)) {
     ++ledger_.gaps;
     return;
   }
@@ -172,7 +174,7 @@ void BasicGroupServer<Store>::take(Peer& peer, ActorId from, const GradientPush&
     if (!message.flush && !clocks_.shares(from, clocks_.pace(from))) sharing += peer.workers;
     const std::uint64_t pace = clocks_.pace(from);
     oldest_unpublished_ = store_.version() == store_.published_version() ? pace : std::min(oldest_unpublished_, pace);
-    store_.apply(message.blocks, 1.0F / static_cast<float>(std::max<std::size_t>(sharing, 1)), message.progress);
+    if (!mutant(Mutant::applied_in_name_only)) store_.apply(message.blocks, 1.0F / static_cast<float>(std::max<std::size_t>(sharing, 1)), message.progress);
     peer.own_versions.push_back(store_.version());
     if (peer.own_versions.size() > kVerdictsKept) peer.own_versions.pop_front();
   }

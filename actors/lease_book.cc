@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/lease_book.h"
+#include "base/mutant.h"
 
 #include <algorithm>
 
@@ -34,6 +35,7 @@ void LeaseBook::computed(LeaseResult result) {
 }
 
 void LeaseBook::pushed(std::uint64_t clock) {
+  if (mutant(Mutant::done_before_settled)) return dropped();
   for (const LeaseResult& result : computed_) settling_.emplace(clock, result);
   computed_.clear();
 }

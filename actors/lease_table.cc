@@ -4,11 +4,12 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "learning/data/dataset.h"
 
 namespace hourglass {
 
-LeaseTable::LeaseTable(LeasePlan plan) : plan_(plan) {
+LeaseTable::LeaseTable(LeasePlan plan) : plan_(plan), next_id_(plan.first_lease) {
   HG_CHECK(plan_.train_size > 0 && plan_.test_size > 0 && plan_.batch > 0, "an empty plan");
   total_ = plan_.samples > 0 ? plan_.samples : std::uint64_t{plan_.epochs} * plan_.train_size;
   order_ = data::epoch_order(plan_.train_size, plan_.seed, 0);
@@ -80,7 +81,7 @@ std::optional<Mode> LeaseTable::complete(ActorId worker, const LeaseResult& resu
     evaluation_->loss_sum += result.loss_sum;
     evaluation_->hits += result.hits;
   }
-  leases_.erase(found);
+  if (!mutant(Mutant::lease_done_twice)) leases_.erase(found);
   return mode;
 }
 
@@ -105,6 +106,7 @@ void LeaseTable::reclaim(ActorId worker, const std::vector<std::uint64_t>& holdi
 }
 
 void LeaseTable::keep_only(const std::function<bool(ActorId)>& present) {
+  if (mutant(Mutant::lease_never_returned)) return;
   for (auto lease = leases_.begin(); lease != leases_.end();) {
     const auto here = lease++;
     if (!present(here->second.worker)) take_back(here, true);
@@ -141,7 +143,7 @@ std::optional<EvaluationResult> LeaseTable::take_evaluation() {
 }
 
 void LeaseTable::resume(std::uint64_t samples_done, std::uint64_t samples_repeated) {
-  if (next_id_ != 1 || handed_out_ != 0) return;
+  if (next_id_ != plan_.first_lease || handed_out_ != 0) return;
   handed_out_ = done_ = std::min(samples_done, total_);
   repeated_ = samples_repeated;
   const std::uint64_t every = plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.train_size;

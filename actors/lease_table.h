@@ -27,6 +27,7 @@ struct LeasePlan {
   std::uint64_t samples = 0;         ///< 0: epochs decide; more than the epochs hold: so many epochs as it takes
   std::uint64_t evaluate_every = 0;  ///< training samples; 0: at the end of each epoch but the last
   std::uint64_t seed = 1;
+  std::uint64_t first_lease = 1;  ///< number of the first lease: workers may still hold leases of an earlier loader, or of our own earlier life
 };
 
 struct Lease {
@@ -85,7 +86,7 @@ class LeaseTable {
   std::deque<Work> returned_;         ///< training work that came back
   std::deque<Work> evaluation_work_;
   std::map<std::uint64_t, Lease> leases_;
-  std::uint64_t next_id_ = 1;
+  std::uint64_t next_id_;
   std::optional<EvaluationResult> evaluation_;  ///< in progress
   bool final_wanted_ = false;
   bool final_begun_ = false;

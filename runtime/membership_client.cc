@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/mutant.h"
 #include "runtime/membership_client.h"
 
 #include <algorithm>
@@ -98,7 +99,7 @@ void MembershipClient::on(Context& context, const Refuse& message) {
 
 bool MembershipClient::on(Context& context, Roster&& message) {
   heard(context);
-  if (!joined() || message.generation != generation() || (roster_.revision != 0 && message.revision <= roster_.revision)) return false;
+  if (!joined() || message.generation != generation() || (roster_.revision != 0 && message.revision <= roster_.revision && !mutant(Mutant::old_roster_taken))) return false;
   roster_ = std::move(message);
   std::set<ActorId> present;
   for (const Member& member : roster_.members) {
@@ -115,7 +116,7 @@ bool MembershipClient::on(Context& context, Roster&& message) {
 
 bool MembershipClient::on(Context& context, const RunPhase& message) {
   heard(context);
-  if (!joined() || message.generation != generation() || message.phase == phase_) return false;
+  if (!joined() || message.generation != generation() || message.phase <= phase_) return false;  // phases only go on: an older one came late
   phase_ = message.phase;
   context.log(Severity::info, "phase", {{"phase", std::string(name_of(phase_))}});
   return true;

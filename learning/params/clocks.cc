@@ -4,12 +4,13 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/mutant.h"
 
 namespace hourglass::params {
 
 void ClockTable::join(ActorId id, std::uint64_t pushed) {
   if (contains(id)) return;
-  members_.emplace(id, Clock{pushed, slowest(), true});
+  members_.emplace(id, Clock{pushed, mutant(Mutant::joiner_at_zero) ? 0 : slowest(), true});
   note_active();
 }
 
@@ -78,14 +79,16 @@ std::size_t ClockTable::sharing(ActorId id) const {
 
 std::optional<std::uint64_t> ClockTable::admitted(ActorId id) const {
   const auto found = members_.find(id);
-  if (found == members_.end() || bound_.unlimited()) return std::nullopt;
+  if (found == members_.end() || bound_.unlimited() || mutant(Mutant::staleness_ignored)) return std::nullopt;
   const Clock& clock = found->second;
   const std::uint64_t last_pace = std::max(slowest() + *bound_.slack, clock.pace == 0 ? 0 : clock.pace - 1);
   const std::uint64_t pace = clock.active ? clock.pace : std::max(clock.pace, slowest());  // where it will be when it wakes
   return clock.pushed + std::max(last_pace, pace == 0 ? 0 : pace - 1) - pace;              // its unit u runs at pace `pace + (u - pushed)`
 }
 
-bool ClockTable::admits_next(ActorId id) const { return !contains(id) || bound_.admits(pace(id), slowest()); }
+bool ClockTable::admits_next(ActorId id) const {
+  return !contains(id) || bound_.admits(pace(id), slowest()) || mutant(Mutant::staleness_ignored);
+}
 
 void ClockTable::note_active() { active_max_ = std::max(active_max_, active_count()); }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/mutant.h"
 #include "learning/params/parameter_store.h"
 
 #include <algorithm>
@@ -39,7 +40,7 @@ void ParameterStore::publish() {
   step();
   const std::uint64_t from = published_version_;
   published_version_ = version_;
-  if (lossless()) return;
+  if (lossless()) return show([&](Witness& w) { w.published(published_version_, exact_); });
   auto blocks = downlink_.compress(pending_, version_);
   HG_CHECK(blocks.ok(), "only finite pushes are applied");
   std::fill(pending_.begin(), pending_.end(), 0.0F);
@@ -48,11 +49,13 @@ void ParameterStore::publish() {
     HG_CHECK(status.ok(), "our own blocks are valid");
   }
   ring_.push(from, {version_, std::move(*blocks)});
+  show([&](Witness& w) { w.published(published_version_, published_); });
 }
 
 void ParameterStore::publish_exact() {
   step();
   published_version_ = version_;
+  show([&](Witness& w) { w.published(published_version_, exact_); });
   if (lossless()) return;
   (void)downlink_.flush();  // contained in the values themselves
   std::fill(pending_.begin(), pending_.end(), 0.0F);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "base/mutant.h"
 #include "learning/compress/compressor.h"
 
 namespace hourglass::params {
@@ -48,14 +49,15 @@ Result<Taken> PublishedCopy::assign(const ParameterUpdate& update) {
   if (update.deltas.size() != 1 || update.deltas[0].blocks.size() != 1) return {Errc::malformed, "an absolute update is one block"};
   const GradientBlock& block = update.deltas[0].blocks[0];
   if (block.offset != 0 || block.length != values_.size()) return {Errc::malformed, "an absolute update covers the group"};
-  if (update.deltas[0].to < version_) return Taken::late;
+  if (update.deltas[0].to < version_ && !mutant(Mutant::late_values_taken)) return Taken::late;
   if (Status status = compress::assign(block, values_); !status.ok()) return status.error();
-  version_ = update.deltas[0].to;
+  version_ = std::max(version_, update.deltas[0].to);
+  show([&](Witness& w) { w.followed(version_, values_); });
   return Taken::values;
 }
 
 Status PublishedCopy::check(const ParameterUpdate& update) const {
-  if (update.from != version_) {
+  if (update.from != version_ && !mutant(Mutant::wrong_base_applied)) {
     return {Errc::too_stale, "the update starts at version " + std::to_string(update.from) + ", here is " + std::to_string(version_)};
   }
   std::uint64_t last = version_;
@@ -81,14 +83,16 @@ Result<Taken> PublishedCopy::absorb(const ParameterUpdate& update) {
     }
   }
   version_ = update.deltas.back().to;
+  show([&](Witness& w) { w.followed(version_, values_); });
   return Taken::deltas;
 }
 
 Result<Taken> PublishedCopy::absorb(std::span<const float> values, std::uint64_t version) {
   if (values.size() != values_.size()) return {Errc::malformed, "a snapshot covers the group"};
-  if (version < version_) return Taken::late;
+  if (version < version_ && !mutant(Mutant::late_values_taken)) return Taken::late;
   std::copy(values.begin(), values.end(), values_.begin());
-  version_ = version;
+  version_ = std::max(version_, version);
+  show([&](Witness& w) { w.followed(version_, values_); });
   return Taken::values;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/mutant.h"
 #include "learning/params/replica.h"
 
 #include <algorithm>
@@ -25,6 +26,7 @@ std::vector<float>& Replica::writable() {
 
 void Replica::step(std::span<const float> delta) {
   HG_CHECK(delta.size() == size(), "a step covers the group");
+  show([&](Witness& w) { w.stepped(delta); });
   local_used_ = true;
   for (std::size_t i = 0; i < delta.size(); ++i) local_[i] += delta[i];
   if (gradients_) return;
@@ -48,6 +50,7 @@ Result<std::vector<GradientBlock>> Replica::push(std::uint64_t clock, bool flush
     for (GradientBlock& block : memory_.flush()) blocks.push_back(std::move(block));
   }
   pending_.push_back({clock, false, blocks});
+  show([&](Witness& w) { w.held(memory().residual()); });
   if (!gradients_ && (!memory_.lossless() || flush)) rebuild();  // the part that was held back leaves the working copy
   return blocks;
 }
@@ -59,7 +62,7 @@ void Replica::settle(std::uint64_t clock, Verdict verdict) {
     found->settled = true;
     return;
   }
-  const Status status = memory().restore(found->blocks);
+  const Status status = mutant(Mutant::residual_not_restored) ? Status() : memory().restore(found->blocks);
   HG_CHECK(status.ok(), "our own blocks fit our own residual");
   pending_.erase(found);
   rebuild();

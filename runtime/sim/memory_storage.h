@@ -17,6 +17,7 @@ class MemoryStorage : public Storage {
 
   /// Every write fails with Errc::io while this is on: the full disk.
   void set_full(bool full) { full_ = full; }
+  [[nodiscard]] bool full() const { return full_; }
   /// What is on the disk, for checkers and for scenarios that damage it.
   [[nodiscard]] std::map<std::string, Bytes, std::less<>>& files() { return files_; }
 

@@ -76,29 +76,36 @@ void SimReactor::handle_next_event() {
 }
 
 Status SimReactor::post(Node& from, ActorId to, const Parcel& parcel, bool heart) {
-  if (!introduced(from, to)) return {Errc::unreachable, "no introduction to " + to_string(to)};
-  if (!live(to) && !options_.unreachable_is_silent) return {Errc::unreachable, "no route to " + to_string(to)};
   auto flight = std::make_shared<Flight>();
   flight->to = to;
   flight->sender_life = from.life;
-  const std::size_t body_bytes = parcel.body->size();
-  if (!heart) {
-    auto& used = credit_used_[{from.id, to}];
-    if (!used) used = std::make_shared<std::size_t>(0);
-    if (*used > 0 && *used + body_bytes > options_.credit_bytes) {  // a single message above the credit goes alone
-      return {Errc::over_limit, "the byte credit towards " + to_string(to) + " is used up"};
-    }
-    *used += body_bytes;
-    largest_message_ = std::max(largest_message_, body_bytes);
-    credit_used_max_ = std::max(credit_used_max_, *used);
-    flight->credit_used = used;
-    flight->credit = body_bytes;
-  }
+  flight->envelope = {parcel.type, parcel.traffic, from.id, 0, parcel.body, {}};
+  Status taken = take(from, to, *flight, heart);
+  for (const auto& tap : post_taps_) tap({now_, to, flight->envelope, taken.ok()});
+  if (!taken.ok()) return taken;
   auto& sequences = heart ? from.heart_sequences : from.sequences;
-  flight->envelope = {parcel.type, parcel.traffic, from.id, sequences[to]++, parcel.body, {}};
-  accounting_.count_sent(from.metrics, parcel.traffic, body_bytes);
-  for (const auto& tap : post_taps_) tap({now_, to, flight->envelope});
+  flight->envelope.sequence = sequences[to]++;
+  accounting_.count_sent(from.metrics, parcel.traffic, parcel.body->size());
   launch(flight, heart ? now_ : std::max(now_, from.busy_until));
+  return {};
+}
+
+/// Is there a way to the receiver, and room for the message on it?
+Status SimReactor::take(Node& from, ActorId to, Flight& flight, bool heart) {
+  if (!introduced(from, to)) return {Errc::unreachable, "no introduction to " + to_string(to)};
+  if (!live(to) && !options_.unreachable_is_silent) return {Errc::unreachable, "no route to " + to_string(to)};
+  if (heart) return {};
+  const std::size_t body_bytes = flight.envelope.body->size();
+  auto& used = credit_used_[{from.id, to}];
+  if (!used) used = std::make_shared<std::size_t>(0);
+  if (*used > 0 && *used + body_bytes > options_.credit_bytes) {  // a single message above the credit goes alone
+    return {Errc::over_limit, "the byte credit towards " + to_string(to) + " is used up"};
+  }
+  *used += body_bytes;
+  largest_message_ = std::max(largest_message_, body_bytes);
+  credit_used_max_ = std::max(credit_used_max_, *used);
+  flight.credit_used = used;
+  flight.credit = body_bytes;
   return {};
 }
 
@@ -200,6 +207,7 @@ void SimReactor::beat(ActorId id, std::uint64_t life) {
 
 void SimReactor::when_free(Node& node, std::function<void(Node&)> action) {
   if (node.waiting.empty() && node.busy_until <= now_) {
+    acting_ = node.id;
     action(node);
     bury_exited(node);
     return;
@@ -217,6 +225,7 @@ void SimReactor::drain(ActorId id, std::uint64_t life) {
   if (node->busy_until <= now_ && !node->waiting.empty()) {  // one action for each event, so that checkers look in between
     const auto action = std::move(node->waiting.front());
     node->waiting.pop_front();
+    acting_ = node->id;
     action(*node);
     bury_exited(*node);
   }

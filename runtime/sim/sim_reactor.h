@@ -31,6 +31,7 @@ struct Delivery {
   Instant at;
   ActorId to;
   const Envelope& envelope;
+  bool taken = true;  ///< false: the post office refused it, and its sender knows
 };
 
 class SimReactor final : public Reactor {
@@ -67,7 +68,7 @@ class SimReactor final : public Reactor {
   void set_busy_time(std::function<Duration(const Delivery&)> busy_time) { busy_time_ = std::move(busy_time); }
   /// Called for each message just before its receiver handles it. A tap looks; faults are events of their own: see at().
   void add_tap(std::function<void(const Delivery&)> tap) { taps_.push_back(std::move(tap)); }
-  /// Called for each message that a post office has taken, before anything can happen to it. As a tap, it looks.
+  /// Called for each message that is posted, before anything can happen to it. As a tap, it looks.
   void add_post_tap(std::function<void(const Delivery&)> tap) { post_taps_.push_back(std::move(tap)); }
   /// Called after each event: for checkers of invariants.
   void set_after_event(std::function<void()> hook) { after_event_ = std::move(hook); }
@@ -75,6 +76,8 @@ class SimReactor final : public Reactor {
   /// Runs `action` as an event: scenarios schedule their faults with it.
   void at(Instant when, std::function<void()> action) { events_.push(when, std::move(action)); }
 
+  /// Whose turn it is, or was last.
+  [[nodiscard]] ActorId acting() const { return acting_; }
   [[nodiscard]] bool live(ActorId id) const;
   [[nodiscard]] std::vector<ActorId> live_actors() const;
   /// How an actor that is gone ended; null while it lives or after a crash.
@@ -95,6 +98,7 @@ class SimReactor final : public Reactor {
   struct Flight;
 
   Status post(Node& from, ActorId to, const Parcel& parcel, bool heart);
+  Status take(Node& from, ActorId to, Flight& flight, bool heart);
   /// What a message occupies a NIC with.
   [[nodiscard]] std::size_t nic_bytes(const Envelope& envelope) const;
   void launch(const std::shared_ptr<Flight>& flight, Instant ready);
@@ -120,6 +124,7 @@ class SimReactor final : public Reactor {
   Network network_;
   EventQueue events_;
   Instant now_{};
+  ActorId acting_;
   std::uint64_t lives_ = 0;
   std::uint64_t trace_hash_ = 0;
   std::uint64_t events_handled_ = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cstdio>
 #include <optional>
 
 #include "services/simulation/trial.h"
@@ -40,12 +41,12 @@ Job random_job(Random& random) {
   job.dataset = "synthetic";
   job.conv_workers = 1 + static_cast<std::uint32_t>(random.below(8));
   job.fc_workers = one_of<std::uint32_t>({0, 1, 1, 2, 3}, random);
-  job.model = job.fc_workers > 0 ? "conv 2 kernel=5 stride=4 | relu | flatten | cut | fc 8 | relu | fc"
-                                 : "conv 2 kernel=5 stride=4 | relu | flatten | fc 8 | relu | fc";
+  job.model = job.fc_workers > 0 ? "conv 2 kernel=5 stride=4 | relu | flatten | cut | fc"
+                                 : "conv 2 kernel=5 stride=4 | relu | flatten | fc";
   job.staleness = one_of<std::int64_t>({0, 1, 3, 8, kUnlimited}, random);
   job.local_steps = one_of<std::uint32_t>({1, 1, 2, 3}, random);
   job.outstanding = 1 + static_cast<std::uint32_t>(random.below(3));
-  job.compress = one_of<const char*>({"dense", "topk ratio=0.1 | two_level | rice", "topk ratio=0.3", "qsgd"}, random);
+  job.compress = one_of<const char*>({"dense", "topk ratio=0.1 | two_level | rice", "topk ratio=0.3", "dense | qsgd"}, random);
   job.downlink = one_of<const char*>({"dense", "topk ratio=0.1", "topk ratio=0.4"}, random);
   job.publish_every = one_of<std::uint32_t>({1, 1, 0}, random);
   if (job.conv_workers > 2 && random.below(4) == 0) {
@@ -55,7 +56,7 @@ Job random_job(Random& random) {
   job.batch = 8;
   job.samples = one_of<std::uint64_t>({480, 480, 640}, random);
   job.evaluate_every = one_of<std::uint64_t>({0, 0, 160}, random);
-  job.learning_rate = 0.05;
+  job.learning_rate = 0.1;
   job.dead_after_seconds = 3;
   job.start_timeout_seconds = 10;
   return job;
@@ -77,6 +78,22 @@ sim::SimOptions random_network(Random& random) {
 }
 
 }  // namespace
+
+std::string describe(const SimulatedClusterOptions& cluster) {
+  const Job& job = cluster.job;
+  const sim::SimOptions& network = cluster.network;
+  const auto ms = [](Duration d) { return std::to_string(static_cast<long>(1000 * seconds(d))); };
+  std::string out = "conv " + std::to_string(job.conv_workers) + ", fc " + std::to_string(job.fc_workers);
+  if (job.tree_arity > 0) out += ", tree " + std::to_string(job.tree_arity);
+  out += "; staleness " + (job.staleness == kUnlimited ? "unlimited" : std::to_string(job.staleness)) + ", H " +
+         std::to_string(job.local_steps) + ", W " + std::to_string(job.outstanding) + "; " + job.compress + " / " + job.downlink +
+         ", publish_every " + std::to_string(job.publish_every) + "; latency " + ms(network.link.latency) + "+" + ms(network.link.jitter) +
+         "+" + ms(network.link.tail) + " ms" + (network.link.reorder ? ", reordering" : "");
+  char shares[64];
+  std::snprintf(shares, sizeof shares, ", loss %.3f, twice %.3f, credit %zu", network.link.loss, network.link.duplication,
+                network.credit_bytes);
+  return out + shares;
+}
 
 TrialOptions random_trial(std::uint64_t seed) {
   using std::chrono::milliseconds;

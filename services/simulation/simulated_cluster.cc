@@ -10,6 +10,7 @@
 #include "actors/tree.h"
 #include "actors/tree_node.h"
 #include "base/check.h"
+#include "base/mutant.h"
 
 namespace hourglass {
 namespace {
@@ -72,7 +73,7 @@ ActorId SimulatedCluster::add(Role role) {
 ActorId SimulatedCluster::restart(Role role, std::size_t place, bool keeps_disk) {
   Place& here = places_[role].at(place);
   HG_CHECK(!reactor_.live(here.id), "a place holds one process at a time");
-  here.id = new_id(role);
+  if (!mutant(Mutant::incarnation_reused)) here.id = new_id(role);
   if (!keeps_disk) reactor_.storage(here.storage).files().clear();
   start_process(here.id, here.storage);
   return here.id;

@@ -50,5 +50,7 @@ class Trial {
 /// A cluster that the seed draws: 1 to 8 CONV workers, 0 to 3 FC workers, now and then tree nodes, any staleness bound and compression, a bad
 /// network, and up to seven faults; the model and the data are tiny.
 TrialOptions random_trial(std::uint64_t seed);
+/// Its cluster and network as one line.
+std::string describe(const SimulatedClusterOptions& cluster);
 
 }  // namespace hourglass

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "services/simulation/trial.h"
+#include "tests/simulation/inner_checks.h"
 
 namespace hourglass {
 namespace {
@@ -24,20 +24,23 @@ void log_to_stderr(Trial& trial) {
   trial.nemesis().set_log([when](const std::string& what) { std::fprintf(stderr, "%10.4f ---- %s\n", when(), what.c_str()); });
 }
 
-std::string replay(std::uint64_t seed) {
+std::string replay(std::uint64_t seed, const TrialOptions& options) {
   return "seed " + std::to_string(seed) + "; alone: hourglass simulate --random-cluster --seed " + std::to_string(seed) +
-         ", or HOURGLASS_TEST_SEED=" + std::to_string(seed) + " HOURGLASS_TEST_LOG=1 trials --gtest_filter='*Shard/0'\n";
+         ", or HOURGLASS_TEST_SEED=" + std::to_string(seed) + " HOURGLASS_TEST_LOG=1 trials --gtest_filter='*Shard/0'\n  " + describe(options.cluster) +
+         "\n";
 }
 
 /// Empty where all is well.
 std::string run(std::uint64_t seed, std::uint64_t* events = nullptr) {
-  Trial trial(random_trial(seed));
+  const TrialOptions options = random_trial(seed);
+  Trial trial(options);
   if (std::getenv("HOURGLASS_TEST_LOG") != nullptr) log_to_stderr(trial);
+  const InnerChecks inner(trial);
   const TrialResult result = trial.run();
   if (events != nullptr) *events += result.events;
   std::string out;
   for (const std::string& line : result.violations) out += "  " + line + "\n";
-  return out.empty() ? "" : replay(seed) + out;
+  return out.empty() ? "" : replay(seed, options) + out;
 }
 
 class Trials : public testing::TestWithParam<std::uint64_t> {};

@@ -62,6 +62,15 @@ void LeaseCheck::posts(Instant now, ActorId loader, const DataProgress& progress
   }
 }
 
+void LeaseCheck::handles(ActorId member, const Welcome& welcome) {
+  if (member.role != Role::data_loader) return;
+  const auto [attempt, fresh] = attempts_.try_emplace(member, welcome.attempt);
+  if (!fresh && attempt->second == welcome.attempt) return;
+  attempt->second = welcome.attempt;
+  loaders_.erase(member);
+  first_of_.erase(member);
+}
+
 void LeaseCheck::at_end(Instant now, std::uint64_t samples, std::uint64_t repeated) {
   for (const auto& [loader, books] : loaders_) {
     if (!books.newest.finished) continue;

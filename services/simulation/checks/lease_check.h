@@ -22,6 +22,8 @@ class LeaseCheck {
   void posts(Instant now, ActorId worker, const BatchRequest& request, bool diverged);
   void handles(Instant now, ActorId loader, ActorId worker, const BatchRequest& request);
   void posts(Instant now, ActorId loader, const DataProgress& progress);
+  /// A loader that joins anew begins with what the aggregator knows.
+  void handles(ActorId member, const Welcome& welcome);
   /// After a run that used up its data. `repeated`: as the aggregator says.
   void at_end(Instant now, std::uint64_t samples, std::uint64_t repeated);
 
@@ -45,6 +47,7 @@ class LeaseCheck {
   const PushCheck& pushes_;
   Violations& violations_;
   std::map<ActorId, Loader> loaders_;
+  std::map<ActorId, std::uint32_t> attempts_;
   std::map<ActorId, std::uint64_t> told_;  ///< by worker: samples that it says are done
   std::map<ActorId, std::uint64_t> first_of_;  ///< by loader: samples that were done before it came
 };

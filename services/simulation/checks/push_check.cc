@@ -18,10 +18,11 @@ void PushCheck::posts(ActorId to, const Welcome& welcome) {
   if (welcome.generation != generation_) {  // a new aggregator: what it says of itself begins anew
     generation_ = welcome.generation;
     conv_ = fc_ = {};
+    first_clocks_.clear();
   }
-  const auto [attempt, fresh] = attempts_.try_emplace(to, welcome.attempt);
-  if (!fresh && attempt->second == welcome.attempt) return;
-  attempt->second = welcome.attempt;
+  const auto [first, fresh] = first_clocks_.try_emplace(to, welcome.first_clock);
+  if (!fresh && first->second == welcome.first_clock) return;
+  first->second = welcome.first_clock;  // it joins, perhaps anew
   conv_paces_.forget(to);
   fc_paces_.forget(to);
   if (to.role == Role::fc_worker || to.role == Role::conv_worker) {

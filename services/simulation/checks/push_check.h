@@ -71,7 +71,7 @@ class PushCheck {
   std::map<std::tuple<std::uint32_t, Group, ActorId, ActorId>, std::uint64_t> next_;  ///< clock that a parent should take next
   Ours conv_, fc_;
   std::uint32_t generation_ = 0;
-  std::map<ActorId, std::uint32_t> attempts_;
+  std::map<ActorId, std::uint64_t> first_clocks_;  ///< that members were welcomed with
   Paces conv_paces_{Role::conv_worker}, fc_paces_{Role::fc_worker};
   std::uint64_t widest_gap_ = 0;
 
