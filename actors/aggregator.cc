@@ -75,6 +75,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     } else if (timer == kSecondTimer) {
       context.wake_after(1s, kSecondTimer);
       remove_the_dead(context);
+      tell_pause(context);
       if (context.now() - roster_sent_ >= kRosterRepeat) send_roster(context);
       books_.update_rates(context.now(), total_socket_bytes(facts(context)));
       report(context);
@@ -264,7 +265,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   }
 
   void remove(Context& context, ActorId id, bool drained = false) {
-    if (id.role == Role::tree_node) count_lost(context, id, drained);
+    count_lost(context, id, drained);
     members_.remove(id, context.now());
     reached_.erase(id);
     if (in_conv_group(id)) conv_->leave(context, id);
@@ -273,15 +274,16 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     roster_changed(context);
   }
 
-  /// What a tree node held when it vanished is gone; one that leaves has forwarded it.
+  /// What error feedback or a tree node held when it vanished is gone; one that leaves has sent it.
   void count_lost(Context& context, ActorId id, bool drained) {
     const auto& metrics = members_.find(id)->metrics;
     const auto held = metrics.find("residual_norm");  // of its last report
     const double norm = held == metrics.end() ? 0 : held->second;
-    if (drained && norm == 0) return;
+    const bool nothing = norm == 0 && (drained || id.role != Role::tree_node);  // a node may have merged what no report told yet
+    if (nothing || phase_ == Phase::finished) return;
     context.count("residuals_lost", 1);
     context.count("residual_norm_lost", norm);
-    context.log(Severity::warning, "a tree node is gone with what it held", {{"peer", to_string(id)}, {"norm", std::to_string(norm)}});
+    context.log(Severity::warning, "a member is gone with what it held back", {{"peer", to_string(id)}, {"norm", std::to_string(norm)}});
   }
 
   void remove_the_dead(Context& context) {
@@ -297,6 +299,13 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       remove(context, id);
     }
     if (!dead.empty()) advance(context);
+  }
+
+  void tell_pause(Context& context) {
+    if (phase_ != Phase::training) return;
+    const std::string now = paused_for(job(), members_);
+    if (now != message_) context.log(Severity::warning, now.empty() ? "training goes on" : now, {});
+    message_ = now;
   }
 
   void roster_changed(Context& context) {

@@ -354,6 +354,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   void flush_if_due(Context& context) {
     const bool due = membership_.phase() == Phase::flushing || leaving_;
+    if (due) leases_.give_back_training();  // all data is used up: a batch that comes now was taken back, and used by somebody else
     const bool drained = (under_way_.empty() && leases_.waiting() == 0) || mutant(Mutant::flush_before_drain);
     if (due && !group_->flush_made() && !group_->refused() && drained) push(context, true);
     report_phase(context);

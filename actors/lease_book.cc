@@ -57,10 +57,13 @@ void LeaseBook::settled(std::uint64_t clock) {
 }
 
 void LeaseBook::give_back() {
-  for (std::deque<Batch>* queue : {&evaluate_, &train_}) {
-    for (const Batch& batch : *queue) done_.push_back({{batch.lease, 0, 0, 0}, 0});
-    queue->clear();
-  }
+  give_back(evaluate_);
+  give_back(train_);
+}
+
+void LeaseBook::give_back(std::deque<Batch>& queue) {
+  for (const Batch& batch : queue) done_.push_back({{batch.lease, 0, 0, 0}, 0});
+  queue.clear();
 }
 
 void LeaseBook::request(Context& context, ActorId loader, std::uint32_t capacity, bool repeat) {

@@ -32,8 +32,9 @@ class LeaseBook {
   void dropped();
   void done(LeaseResult result);
   void settled(std::uint64_t clock);
-  /// Gives back what has not been started.
+  /// Gives back what has not been started: all of it, or only what is for training.
   void give_back();
+  void give_back_training() { give_back(train_); }
 
   /// Sends a request where there is news or, for `repeat`, in any case. `capacity`: leases to be worked on at a time.
   void request(Context& context, ActorId loader, std::uint32_t capacity, bool repeat);
@@ -46,6 +47,7 @@ class LeaseBook {
   [[nodiscard]] Supply supply() const { return supply_; }
 
  private:
+  void give_back(std::deque<Batch>& queue);
   struct Done {
     LeaseResult result;
     std::uint64_t told = 0;  ///< sequence of the first request that carries it; 0: none yet

@@ -93,6 +93,8 @@ void MembershipClient::on(Context& context, const Refuse& message) {
     case Refusal::protocol: context.exit(ExitCode::protocol, message.text); return;
     case Refusal::run_over: context.exit(ExitCode::ok, message.text); return;
     case Refusal::duplicate:
+      if (joined()) return context.count("refusals_of_others", 1);  // meant for a second process with our id: we hold it
+      [[fallthrough]];
     case Refusal::bad_request: context.exit(ExitCode::failure, message.text); return;
   }
 }

@@ -48,6 +48,7 @@ ExitCode run_aggregator(Invocation& invocation);
 ExitCode run_monitor(Invocation& invocation);
 ExitCode run_solo(Invocation& invocation);
 ExitCode run_simulate(Invocation& invocation);
+ExitCode run_trials(Invocation& invocation);  ///< of simulate: with faults, or of many seeds
 ExitCode run_evaluate(Invocation& invocation);
 ExitCode run_check(Invocation& invocation);
 ExitCode run_healthcheck(Invocation& invocation);

@@ -33,7 +33,9 @@ const std::vector<Command>& commands() {
        kTakesProcess | kTakesJob | kTakesJson, run_solo},
       {"simulate", "train on simulated machines and a simulated network, in one process; its seconds are virtual",
        "  hourglass simulate --conv-workers 8 --bandwidth 100 --compress \"topk ratio=0.01 | two_level | rice\" --json\n"
-       "  hourglass simulate job.toml --bandwidth 10 --latency 20 --loss 0.01\n",
+       "  hourglass simulate job.toml --bandwidth 10 --latency 20 --loss 0.01\n"
+       "  hourglass simulate job.toml --faults faults.toml          with crashes, cuts, slow machines; every rule is checked\n"
+       "  hourglass simulate --random-cluster true --seeds 200      200 tiny random clusters under random faults\n",
        kTakesProcess | kTakesJob | kTakesJson | kTakesSimulation, run_simulate},
       {"evaluate", "test accuracy and loss of a saved model",
        "  hourglass evaluate --from runs/a --json\n  hourglass evaluate --from a.safetensors --model cnn --dataset fashion_mnist\n",

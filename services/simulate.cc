@@ -7,7 +7,7 @@
 #include "services/hosting/log.h"
 #include "services/hosting/stop_signals.h"
 #include "services/hosting/text_file.h"
-#include "services/simulation/simulated_cluster.h"
+#include "services/simulation/settings_cluster.h"
 #include "services/supervisor/progress.h"
 #include "services/supervisor/run_folder.h"
 #include "services/supervisor/run_report.h"
@@ -21,21 +21,6 @@ constexpr Duration kShowEvery = std::chrono::seconds(1);     ///< of virtual tim
 constexpr Duration kLongest = std::chrono::hours(24 * 365);  ///< of virtual time: no run that goes on takes so long
 
 Duration milliseconds(double count) { return from_seconds(count / 1000); }
-
-SimulatedClusterOptions options_of(const Settings& settings) {
-  const SimulationSettings& given = settings.simulation;
-  SimulatedClusterOptions out;
-  out.job = settings.job;
-  out.seed = settings.job.seed;
-  out.data_dir = settings.data_dir;
-  out.network.link.latency = milliseconds(given.latency_ms);
-  out.network.link.jitter = milliseconds(given.jitter_ms);
-  out.network.link.loss = given.loss;
-  out.network.nic_bytes_per_second = given.bandwidth_mbit * 1e6 / 8;
-  out.network.evaluation_is_free = given.free_evaluation;
-  out.compute = {milliseconds(given.conv_ms), milliseconds(given.fc_ms), given.free_evaluation};
-  return out;
-}
 
 ExitCode fail(const Invocation& invocation, const std::string& folder, ExitCode code, const std::string& reason) {
   log_line(Severity::error, reason);
@@ -53,18 +38,37 @@ Status save(SimulatedCluster& cluster, const Resolved& resolved, const std::stri
 
 }  // namespace
 
+SimulatedClusterOptions simulated_cluster_of(const Settings& settings) {
+  const SimulationSettings& given = settings.simulation;
+  SimulatedClusterOptions out;
+  out.job = settings.job;
+  out.seed = settings.job.seed;
+  out.data_dir = settings.data_dir;
+  out.network.link.latency = milliseconds(given.latency_ms);
+  out.network.link.jitter = milliseconds(given.jitter_ms);
+  out.network.link.loss = given.loss;
+  out.network.nic_bytes_per_second = given.bandwidth_mbit * 1e6 / 8;
+  out.network.evaluation_is_free = given.free_evaluation;
+  out.compute = {milliseconds(given.conv_ms), milliseconds(given.fc_ms), given.free_evaluation};
+  return out;
+}
+
 ExitCode run_simulate(Invocation& invocation) {
   catch_stops();
   const Settings& settings = invocation.settings();
   start_log({settings.log_format, settings.log_level, "simulate", ""});
   for (const auto& warning : invocation.resolved.warnings) log_line(Severity::warning, warning);
+  const SimulationSettings& wanted = settings.simulation;
+  if (wanted.seeds > 0 || wanted.random_cluster || !wanted.faults.empty() || !wanted.trace.empty() || !wanted.compare.empty()) {
+    return run_trials(invocation);
+  }
   std::string folder;
   if (!settings.run_dir.empty()) {
     const auto made = make_run_folder(settings.run_dir, settings.job.model);
     if (!made.ok()) return fail(invocation, settings.run_dir, ExitCode::io, made.error().text);
     folder = *made;
   }
-  SimulatedCluster cluster(options_of(settings));
+  SimulatedCluster cluster(simulated_cluster_of(settings));
   std::string last_error;
   cluster.reactor().set_log([&](ActorId id, Severity severity, std::string_view event, const Fields& fields) {
     if (severity < Severity::warning) return;

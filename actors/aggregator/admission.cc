@@ -50,6 +50,17 @@ std::string no_place_left(Role role, const Hello& hello, const Job& job, const M
   return text + " (" + hello.name + " waits)";
 }
 
+std::string paused_for(const Job& job, const MemberTable& members) {
+  std::string text;
+  const auto need = [&](Role role, bool wanted) {
+    if (wanted && members.count(role) == 0) text += (text.empty() ? "paused: no " : ", no ") + std::string(name_of(role));
+  };
+  need(Role::data_loader, true);
+  need(Role::conv_worker, true);
+  need(Role::fc_worker, job.fc_workers > 0);
+  return text.empty() ? "" : text + "; training goes on when one joins";
+}
+
 std::string missing_members(const Job& job, const MemberTable& members, bool loader) {
   std::string text = loader ? "" : "data-loader";
   const auto look_for = [&](Role role, std::size_t wanted) {

@@ -22,6 +22,9 @@ std::size_t places_for(Role role, const Job& job);
 /// Why there is no place: who holds them, and which setting makes more.
 std::string no_place_left(Role role, const Hello& hello, const Job& job, const MemberTable& members);
 
+/// "paused: no conv-worker; ...": without whom nothing is learned while the run trains; empty where somebody of each role is there.
+std::string paused_for(const Job& job, const MemberTable& members);
+
 /// "data-loader, conv-worker 2 of 4": whom the start waits for; empty where nobody is missing. `loader`: it has read its data.
 std::string missing_members(const Job& job, const MemberTable& members, bool loader);
 

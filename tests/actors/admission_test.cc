@@ -51,5 +51,17 @@ TEST(Admission, NamesWhoIsMissingAndWhoHoldsThePlaces) {
   EXPECT_EQ(missing_members(job, members, true), "");
 }
 
+TEST(Admission, ARunWithoutOneOfItsRolesIsPausedAndSaysSo) {
+  Job job;
+  job.fc_workers = 1;
+  MemberTable members;
+  EXPECT_EQ(paused_for(job, members), "paused: no data-loader, no conv-worker, no fc-worker; training goes on when one joins");
+  ASSERT_TRUE(members.add({Role::data_loader, 1}, hello_of("a", 1), "", Instant{}).ok());
+  ASSERT_TRUE(members.add({Role::conv_worker, 2}, hello_of("b", 1), "", Instant{}).ok());
+  EXPECT_EQ(paused_for(job, members), "paused: no fc-worker; training goes on when one joins");
+  job.fc_workers = 0;
+  EXPECT_EQ(paused_for(job, members), "");
+}
+
 }  // namespace
 }  // namespace hourglass

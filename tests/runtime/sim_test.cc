@@ -125,6 +125,83 @@ TEST(SimNetwork, LossAndDuplicationFollowTheirProbabilities) {
   EXPECT_NEAR(static_cast<double>(doubling.b->received.size()), 5000, 150);
 }
 
+TEST(SimNetwork, ATailMakesFewMessagesMuchLaterThanMost) {
+  SimOptions options;
+  options.link.latency = milliseconds(1);
+  options.link.tail = milliseconds(100);
+  options.link.reorder = true;
+  Pair pair(5, options);
+  for (int i = 0; i < 4000; ++i) ASSERT_TRUE(pair.from_a().post(kB, filler(10)).ok());
+  pair.reactor.run_for(seconds(10));
+  double sum = 0;
+  int late = 0;
+  for (const Instant at : pair.b->times) {
+    sum += hourglass::seconds(at.time_since_epoch());
+    late += at.time_since_epoch() > milliseconds(301) ? 1 : 0;
+  }
+  EXPECT_NEAR(sum / 4000, 0.101, 0.005);
+  EXPECT_NEAR(late, 4000 * 0.0498, 45) << "e to the minus 3 of them";
+}
+
+TEST(SimNetwork, AClogHoldsBackWithoutLossAndOnlyOneWay) {
+  Pair pair;
+  pair.reactor.network().clog(kA, kB, Instant(seconds(3)));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(pair.from_a().post(kB, filler(1)).ok());
+  ASSERT_TRUE(pair.reactor.context_of(kB).post(kA, filler(1)).ok());
+  pair.reactor.run_for(seconds(2));
+  EXPECT_EQ(pair.b->received.size(), 0U);
+  EXPECT_EQ(pair.a->received.size(), 1U);
+  pair.reactor.run_for(seconds(2));
+  ASSERT_EQ(pair.b->received.size(), 3U);
+  for (const Instant at : pair.b->times) EXPECT_EQ(at.time_since_epoch(), seconds(3));
+}
+
+TEST(SimNetwork, ACutMayBeOneWay) {
+  Pair pair;
+  pair.reactor.network().block_one_way(kA, kB);
+  ASSERT_TRUE(pair.from_a().post(kB, filler(1)).ok());
+  ASSERT_TRUE(pair.reactor.context_of(kB).post(kA, filler(1)).ok());
+  pair.reactor.run_for(seconds(1));
+  EXPECT_EQ(pair.b->received.size(), 0U);
+  EXPECT_EQ(pair.a->received.size(), 1U);
+  pair.reactor.network().heal_one_way(kA, kB);
+  ASSERT_TRUE(pair.from_a().post(kB, filler(1)).ok());
+  pair.reactor.run_for(seconds(1));
+  EXPECT_EQ(pair.b->received.size(), 1U);
+}
+
+TEST(SimNetwork, ASlowMachineIsBusySoManyTimesAsLong) {
+  Pair pair;
+  pair.reactor.set_busy_time([](const Delivery&) -> Duration { return milliseconds(10); });
+  pair.reactor.slow_down(kB, 5);
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(pair.from_a().post(kB, filler(1)).ok());
+  pair.reactor.run_for(seconds(1));
+  ASSERT_EQ(pair.b->times.size(), 3U);
+  EXPECT_EQ(pair.b->times[2] - pair.b->times[0], milliseconds(100));
+}
+
+TEST(SimTaps, APostTapSeesWhatIsRefusedToo) {
+  SimOptions options;
+  options.credit_bytes = 100;
+  Pair pair(1, options);
+  std::vector<bool> taken;
+  pair.reactor.add_post_tap([&](const Delivery& delivery) { taken.push_back(delivery.taken); });
+  EXPECT_TRUE(pair.from_a().post(kB, filler(80)).ok());
+  EXPECT_FALSE(pair.from_a().post(kB, filler(80)).ok());
+  EXPECT_EQ(taken, (std::vector<bool>{true, false}));
+  EXPECT_EQ(pair.reactor.credit_used_max(), 80U);
+}
+
+TEST(SimClock, EachProcessCountsFromItsOwnStart) {
+  Pair pair;
+  pair.reactor.run_for(seconds(3));
+  pair.reactor.crash(kB);
+  pair.host(kB);
+  pair.reactor.run_for(seconds(2));
+  EXPECT_EQ(pair.from_a().now().time_since_epoch(), seconds(5));
+  EXPECT_EQ(pair.reactor.context_of(kB).now().time_since_epoch(), seconds(2));
+}
+
 TEST(SimNetwork, PartitionLosesUntilItHeals) {
   Pair pair;
   ASSERT_TRUE(pair.from_a().post(kB, filler(1)).ok());

@@ -112,6 +112,87 @@ TEST_P(Membership, AStopSavesTheRun) {
   }
 }
 
+TEST_P(Membership, WithoutAConvWorkerTheRunIsPausedVisiblyAndResumesWithTheNextOne) {
+  Cluster cluster(options());
+  ASSERT_TRUE(cluster.run_until_samples(600));
+  for (const std::size_t place : {0, 1}) cluster.reactor().crash(cluster.id(Role::conv_worker, place));
+  cluster.reactor().run_for(8s);
+  EXPECT_EQ(cluster.status()["phase"], "training");
+  EXPECT_EQ(cluster.status()["message"], "paused: no conv-worker; training goes on when one joins");
+  const auto before = cluster.status()["samples_done"];
+  cluster.reactor().run_for(5s);
+  EXPECT_EQ(cluster.status()["samples_done"], before);
+  cluster.add(Role::conv_worker);
+  cluster.reactor().run_for(3s);
+  EXPECT_EQ(cluster.status()["message"], "");
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.result()["samples"], 4000);
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+}
+
+TEST_P(Membership, R15_TheSameWorkerIsKilledAndReplacedTenTimesInARow) {
+  ClusterOptions setup = options();
+  setup.job.samples = 9000;
+  Cluster cluster(setup);
+  ASSERT_TRUE(cluster.run_until_samples(300));
+  ActorId victim = cluster.id(Role::conv_worker, 0);
+  for (int death = 0; death < 10; ++death) {
+    ASSERT_TRUE(cluster.reactor().live(victim)) << "death " << death;
+    cluster.reactor().crash(victim);
+    victim = cluster.add(Role::conv_worker);
+    const auto trains = [&] { return cluster.pushes_applied().contains(victim); };
+    ASSERT_TRUE(cluster.reactor().run_until(trains, 12s)) << "the heir of death " << death << " does not train: " << cluster.status().dump();
+  }
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.result()["samples"], 9000);
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+}
+
+TEST_P(Membership, R16_TwoOfFourWorkersDieAtTheSameMomentAndTheRestGoOn) {
+  ClusterOptions setup = options();
+  setup.job.conv_workers = 4;
+  Cluster cluster(setup);
+  ASSERT_TRUE(cluster.run_until_samples(600));
+  for (const std::size_t place : {1, 2}) {
+    ASSERT_TRUE(cluster.reactor().live(cluster.id(Role::conv_worker, place)));
+    cluster.reactor().crash(cluster.id(Role::conv_worker, place));
+  }
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.result()["samples"], 4000);
+  EXPECT_EQ(cluster.status()["conv_workers"], 0) << "all have said goodbye";
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+}
+
+TEST_P(Membership, R7_ABusyOneAndOneThatStandsStillForAWhileAreNotCalledDead) {
+  Cluster cluster(options());
+  ASSERT_TRUE(cluster.run_until_samples(600));
+  cluster.reactor().freeze(cluster.id(Role::conv_worker, 0), 4s);  // 0.8 of the limit
+  cluster.reactor().run_for(5s);
+  cluster.reactor().hang(cluster.id(Role::conv_worker, 1), 15s);  // one batch that takes three times the limit: its heart beats on
+  cluster.reactor().run_for(16s);
+  EXPECT_EQ(cluster.reactor().metrics_of(kAggregator).value("members_lost"), 0);
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.result()["samples_repeated"], 0);
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+}
+
+TEST_P(Membership, R7_OneThatWasDroppedComesBackByItself) {
+  ClusterOptions setup = options();
+  setup.job.samples = 9000;
+  Cluster cluster(setup);
+  ASSERT_TRUE(cluster.run_until_samples(600));
+  const ActorId sleeper = cluster.id(Role::conv_worker, 0);
+  cluster.reactor().freeze(sleeper, 9s);
+  cluster.reactor().run_for(8s);
+  ASSERT_EQ(cluster.reactor().metrics_of(kAggregator).value("members_lost"), 1) << "the fault did not happen";
+  cluster.reactor().run_for(3s);
+  EXPECT_EQ(cluster.status()["conv_workers"], 2);
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.result()["samples"], 9000);
+  EXPECT_GT(cluster.result()["samples_repeated"].get<int>(), 0);
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+}
+
 INSTANTIATE_TEST_SUITE_P(Staleness, Membership, testing::Values(0, 4, kUnlimited), [](const auto& row) {
   return row.param == kUnlimited ? std::string("unlimited") : "s" + std::to_string(row.param);
 });
@@ -151,6 +232,44 @@ TEST(MembershipRules, S6_StartWaitsVisiblyForTheMissingWorkerThenGoesOnWithFewer
   EXPECT_EQ(cluster.status()["message"], "") << "nobody waits any more";
   ASSERT_TRUE(cluster.finish());
   EXPECT_EQ(cluster.result()["samples"], 6400);
+}
+
+TEST(MembershipRules, R3_ASecondLiveProcessWithTheSameIdIsRefusedAndTheFirstIsNotDisturbed) {
+  ClusterOptions options;
+  options.job.samples = 4000;
+  Cluster cluster(options);
+  ASSERT_TRUE(cluster.run_until_samples(300));
+  const ActorId first = cluster.id(Role::conv_worker, 0);
+  std::vector<std::string> causes;
+  cluster.reactor().set_log([&](ActorId, Severity, std::string_view event, const Fields& fields) {
+    if (event == "refused") causes.push_back(fields.at(1).second);
+  });
+  Hello second;  // as another process that drew the same id would say it; its answer reaches the first one here, which must not heed it
+  second.incarnation = 424242;
+  second.host = "10.0.0.99";
+  second.port = 7000;
+  ASSERT_TRUE(cluster.reactor().context_of(first).send(kAggregator, second).ok());
+  cluster.reactor().run_for(100ms);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_NE(causes[0].find(to_string(first)), std::string::npos) << causes[0];
+  EXPECT_NE(causes[0].find("tcp://10.0.0."), std::string::npos) << "it names the holder's address: " << causes[0];
+  EXPECT_EQ(cluster.reactor().metrics_of(first).value("refusals_of_others"), 1);
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.result()["samples"], 4000);
+  EXPECT_EQ(cluster.result()["samples_repeated"], 0);
+}
+
+TEST(MembershipRules, AWorkersHeldBackGradientIsCountedWhenItDies) {
+  ClusterOptions options;
+  options.job.samples = 4000;
+  options.job.compress = "topk ratio=0.01";
+  options.job.dead_after_seconds = 4;
+  Cluster cluster(options);
+  ASSERT_TRUE(cluster.run_until_samples(1000));
+  cluster.reactor().crash(cluster.id(Role::conv_worker, 0));
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.reactor().metrics_of(kAggregator).value("residuals_lost"), 1) << "and those that flushed lost nothing";
+  EXPECT_GT(cluster.reactor().metrics_of(kAggregator).value("residual_norm_lost"), 0);
 }
 
 }  // namespace

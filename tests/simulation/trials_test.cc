@@ -25,7 +25,7 @@ void log_to_stderr(Trial& trial) {
 }
 
 std::string replay(std::uint64_t seed, const TrialOptions& options) {
-  return "seed " + std::to_string(seed) + "; alone: hourglass simulate --random-cluster --seed " + std::to_string(seed) +
+  return "seed " + std::to_string(seed) + "; alone: hourglass simulate --random-cluster true --seed " + std::to_string(seed) +
          ", or HOURGLASS_TEST_SEED=" + std::to_string(seed) + " HOURGLASS_TEST_LOG=1 trials --gtest_filter='*Shard/0'\n  " + describe(options.cluster) +
          "\n";
 }
