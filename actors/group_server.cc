@@ -174,7 +174,8 @@ void BasicGroupServer<Store>::take(Peer& peer, ActorId from, const GradientPush&
     if (!message.flush && !clocks_.shares(from, clocks_.pace(from))) sharing += peer.workers;
     const std::uint64_t pace = clocks_.pace(from);
     oldest_unpublished_ = store_.version() == store_.published_version() ? pace : std::min(oldest_unpublished_, pace);
-    if (!mutant(Mutant::applied_in_name_only)) store_.apply(message.blocks, 1.0F / static_cast<float>(std::max<std::size_t>(sharing, 1)), message.progress);
+    if (!mutant(Mutant::applied_in_name_only))
+      store_.apply(message.blocks, 1.0F / static_cast<float>(std::max<std::size_t>(sharing, 1)), message.progress);
     peer.own_versions.push_back(store_.version());
     if (peer.own_versions.size() > kVerdictsKept) peer.own_versions.pop_front();
   }

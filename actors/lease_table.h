@@ -27,7 +27,8 @@ struct LeasePlan {
   std::uint64_t samples = 0;         ///< 0: epochs decide; more than the epochs hold: so many epochs as it takes
   std::uint64_t evaluate_every = 0;  ///< training samples; 0: at the end of each epoch but the last
   std::uint64_t seed = 1;
-  std::uint64_t first_lease = 1;  ///< number of the first lease: workers may still hold leases of an earlier loader, or of our own earlier life
+  std::uint64_t first_lease =
+      1;  ///< number of the first lease: workers may still hold leases of an earlier loader, or of our own earlier life
 };
 
 struct Lease {

@@ -38,7 +38,7 @@ std::string replay(const Invocation& invocation, std::uint64_t seed) {
   for (const Setting& setting : setting_table()) {
     const std::string& origin = invocation.resolved.origin(setting.key);
     if (!part_of_replay(setting) || setting.key == "simulate.faults") continue;
-    if (origin.starts_with("flag ") || origin.starts_with("environment ") || origin == "--set") {
+    if (origin.starts_with("flag ") || origin.starts_with("environment ")) {
       out += " " + std::string(setting.flag) + " " + quoted(setting.show(invocation.settings()));
     }
   }
