@@ -77,6 +77,15 @@ sim::SimOptions random_network(Random& random) {
   return out;
 }
 
+/// Does this cluster learn enough in so few steps for the loss to tell?
+bool learns(const TrialOptions& trial) {
+  const Job& job = trial.cluster.job;
+  const std::uint64_t rounds = job.samples / (std::uint64_t{job.batch} * job.conv_workers * job.local_steps);
+  bool forgets = false;  // the only FC worker takes what it learned with it
+  for (const Fault& fault : trial.faults) forgets = forgets || (fault.who.role == Role::fc_worker && job.fc_workers == 1);
+  return rounds >= 10 && !forgets && job.downlink == "dense" && job.compress != "topk ratio=0.1 | two_level | rice";
+}
+
 }  // namespace
 
 std::string describe(const SimulatedClusterOptions& cluster) {
@@ -108,6 +117,7 @@ TrialOptions random_trial(std::uint64_t seed) {
   cluster.compute.conv = one_of<Duration>({milliseconds(60), milliseconds(150), milliseconds(400)}, random);
   cluster.compute.fc = one_of<Duration>({milliseconds(5), milliseconds(40)}, random);
   out.faults = random_faults(cluster.job, random.below(8), std::chrono::seconds(8), true, random);
+  out.loss_falls = learns(out);
   return out;
 }
 

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <string>
+#include <vector>
 
 #include "tests/simulation/inner_checks.h"
 
@@ -44,6 +45,20 @@ std::map<std::string, std::uint64_t>& seeds_needed() {
   static std::map<std::string, std::uint64_t> needed;
   return needed;
 }
+
+/// The seeds that each caught bug needed; told when the last test of this process is over.
+class Summary final : public testing::Environment {
+ public:
+  void TearDown() override {
+    std::vector<std::uint64_t> needed;
+    for (const auto& [name, seeds] : seeds_needed()) needed.push_back(seeds);
+    if (needed.empty()) return;
+    std::sort(needed.begin(), needed.end());
+    std::printf("%zu planted bugs caught; seeds needed: median %llu, most %llu\n", needed.size(),
+                static_cast<unsigned long long>(needed[needed.size() / 2]), static_cast<unsigned long long>(needed.back()));
+  }
+};
+const auto* const kSummary = testing::AddGlobalTestEnvironment(new Summary);
 
 class Mutants : public testing::TestWithParam<Planted> {
  protected:

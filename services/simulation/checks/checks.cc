@@ -96,7 +96,7 @@ void Checks::handled(const sim::Delivery& delivery) {
       if (const auto m = read<GradientPush>(delivery)) pushes_.handles(delivery.at, delivery.to, envelope.from, *m);
       return;
     case MessageType::push_verdict:
-      if (const auto m = read<PushVerdict>(delivery)) pushes_.handles(delivery.at, delivery.to, *m);
+      if (const auto m = read<PushVerdict>(delivery)) pushes_.handles(delivery.to, *m);
       return;
     case MessageType::batch_request:
       if (const auto m = read<BatchRequest>(delivery)) leases_.handles(delivery.at, delivery.to, envelope.from, *m);

@@ -38,7 +38,7 @@ void PushCheck::posts(const Roster& roster) {
 void PushCheck::posts(Instant now, ActorId child, const GradientPush& push) {
   auto& open = open_[{push.group, child}];
   auto& [generation, next] = newest_[{push.group, child}];
-  if (generation != push.generation) open.clear(), next = 0, generation = push.generation;
+  if (generation != push.generation) open.clear(), flushed_.erase(child), next = 0, generation = push.generation;
   if (push.clock < next && !open.contains(push.clock)) {
     violations_.add(now, "settled once", push_name(child, push.group, push.clock) + " is sent again although its verdict has come");
   }
@@ -46,7 +46,12 @@ void PushCheck::posts(Instant now, ActorId child, const GradientPush& push) {
   if (push.clock > next && next != 0 && !tree() && push.clock < next + BasicGroupMember<params::Replica>::kPushWindow) {
     violations_.add(now, "clocks without gaps", push_name(child, push.group, push.clock) + " follows " + std::to_string(next));
   }
-  if (push.clock > next) open.clear();  // it has joined anew: earlier ones are void
+  if (push.clock > next) open.clear(), flushed_.erase(child);  // it has joined anew: earlier ones are void
+  if (child.role == Role::conv_worker && push.flush) flushed_[child] = push.clock;
+  if (const auto flush = flushed_.find(child); flush != flushed_.end() && !push.flush) {
+    violations_.add(now, "flush is last",
+                    push_name(child, push.group, push.clock) + " comes after its flush, " + std::to_string(flush->second));
+  }
   next = push.clock + 1;
   open[push.clock] = push.samples;
   const std::size_t most = GroupMember::kPushWindow + job_.outstanding + 2;  // units under way when the window closed, and a flush
@@ -55,13 +60,13 @@ void PushCheck::posts(Instant now, ActorId child, const GradientPush& push) {
   }
 }
 
-void PushCheck::handles(Instant now, ActorId child, const PushVerdict& verdict) {
+void PushCheck::handles(ActorId child, const PushVerdict& verdict) {
   auto& open = open_[{verdict.group, child}];
   const auto found = open.find(verdict.clock);
   if (found == open.end() || verdict.generation != newest_[{verdict.group, child}].first) return;
   if (verdict.group == Group::conv) settled_samples_[child] += found->second;
+  if (verdict.verdict == Verdict::moved) flushed_.erase(child);  // it goes on under another parent
   open.erase(found);
-  (void)now;
 }
 
 std::uint64_t PushCheck::settled_samples(ActorId worker) const {

@@ -21,7 +21,7 @@ class PushCheck {
   PushCheck(const Job& job, Violations& violations) : job_(job), violations_(violations) {}
 
   void handles(Instant now, ActorId parent, ActorId child, const GradientPush& push);
-  void handles(Instant now, ActorId child, const PushVerdict& verdict);
+  void handles(ActorId child, const PushVerdict& verdict);
   void posts(Instant now, ActorId child, const GradientPush& push);
   void posts(Instant now, ActorId parent, ActorId child, const PushVerdict& verdict);
   void posts(Instant now, const ParameterUpdate& update);  ///< the aggregator's
@@ -78,6 +78,7 @@ class PushCheck {
   std::map<Sender, std::map<std::uint64_t, std::uint32_t>> open_;  ///< posted and not settled as far as the sender knows: clock -> samples
   std::map<Sender, std::pair<std::uint32_t, std::uint64_t>> newest_;  ///< generation and next clock of the sender's pushes
   std::map<ActorId, std::uint64_t> settled_samples_;
+  std::map<ActorId, std::uint64_t> flushed_;  ///< by CONV worker: clock of its flush
 };
 
 }  // namespace hourglass::checks
