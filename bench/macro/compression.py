@@ -6,6 +6,7 @@
     bench/macro/compression.py registry --job lenet5      # each row of `hourglass compressors` once, whole model on the CONV workers
     bench/macro/compression.py selection --job lenet5     # aggregation-aware selection against plain top-k for 4, 8, 16 workers
     bench/macro/compression.py ratio --job lenet5         # ratio policies against a fixed ratio at equal bytes
+    bench/macro/compression.py memory --job lenet5        # error feedback and other memories against none, 8 workers
     bench/macro/compression.py ladder --table             # only prints the table of what has been run
 
 CONV workers (four unless the study says otherwise) train on 16 samples a step each; the network cards are the only thing that is slow. Bytes are those of
@@ -26,10 +27,10 @@ COMMON = ["--batch", "16", "--bandwidth", "100", "--latency", "0.2", "--free-eva
           "--conv-time", "9.5", "--fc-time", "7.7"]  # milliseconds of one core for 16 samples, measured on `train`
 JOBS = {
     "cnn": ["--model", "cnn", "--dataset", "fashion_mnist", "--epochs", "2"],
-    "lenet5": ["--model", "lenet5", "--dataset", "fashion_mnist", "--epochs", "6", "--conv-time", "0.6", "--fc-time", "0.3"],
+    "lenet5": ["--model", "lenet5", "--dataset", "fashion_mnist", "--epochs", "3", "--conv-time", "0.6", "--fc-time", "0.3"],
     "cifar": ["--model", "cifar_cnn", "--dataset", "cifar10", "--epochs", "8"],
 }
-TARGETS = {"cnn": (0.89, 0.90), "lenet5": (0.86, 0.87), "cifar": (0.65, 0.70)}
+TARGETS = {"cnn": (0.89, 0.90), "lenet5": (0.85, 0.87), "cifar": (0.65, 0.70)}
 SPARSE = "topk ratio=0.01 | two_level | rice"
 UNION = "nonzero | f32 | raw"
 
@@ -92,7 +93,19 @@ def ratio():
             for name, spec in rows]
 
 
-STUDIES = {"ladder": ladder, "registry": registry, "selection": selection, "ratio": ratio}
+def memory():
+    """What error feedback is worth; only pushes are compressed. GRACE's table for CIFAR-10, in its order."""
+    kinds = [("none", "dense"), ("top-k 1 %, error feedback", "topk ratio=0.01"), ("top-k 1 %", "none | topk ratio=0.01"),
+             ("random-k 1 %, error feedback", "random_k ratio=0.01"), ("random-k 1 %", "none | random_k ratio=0.01"),
+             ("1 bit, error feedback", "dense | sign"), ("1 bit", "none | dense | sign"), ("TernGrad", "none | dense | terngrad"),
+             ("QSGD", "none | dense | qsgd"), ("8 bits, error feedback", "dense | u8"), ("8 bits", "none | dense | u8"),
+             ("top-k 1 %, DGC momentum", "dgc_momentum momentum=0.9 | topk ratio=0.01"), ("top-k 1 %, low-pass", "low_pass | topk ratio=0.01"),
+             ("top-k 1 %, EF21", "ef21 | topk ratio=0.01")]
+    return [(name, ["--conv-workers", "8", "--fc-workers", "0", "--compress", spec, *(["--optimizer", "sgd"] if "dgc" in spec else [])])
+            for name, spec in kinds]
+
+
+STUDIES = {"ladder": ladder, "registry": registry, "selection": selection, "ratio": ratio, "memory": memory}
 
 
 def command_of(program, options, arguments, seed):
