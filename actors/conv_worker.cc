@@ -42,7 +42,8 @@ struct UnderWay {
 class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, LeaseUpdate, Batch,
                                         ActivationGradients, PushVerdict, ParameterUpdate, SnapshotChunk> {
  public:
-  explicit ConvWorker(ProcessIdentity identity) : membership_(std::move(identity), {Role::data_loader, Role::fc_worker, Role::tree_node}) {}
+  ConvWorker(DatasetSource source, ProcessIdentity identity)
+      : membership_(std::move(identity), {Role::data_loader, Role::fc_worker, Role::tree_node}), source_(std::move(source)) {}
 
   void start(Context& context) override {
     membership_.start(context);
@@ -104,6 +105,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void on(Context& context, ActorId, Batch&& message) {
+    if (samples_) {
+      const Status restored = samples_->restore(message);
+      if (!restored.ok()) return membership_.leave(context, ExitCode::bad_data, restored.error().text);
+    }
     if (!group_ || !fits(message)) {
       context.count("batches_refused", 1);
       return;
@@ -182,6 +187,11 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     leases_ = {};
     in_unit_ = unit_samples_ = 0;
     active_ = true;
+    if (job().local_data && !samples_) {
+      auto samples = Samples::load(source_, job());
+      if (!samples.ok()) return membership_.leave(context, Samples::exit_code_of(samples.error()), samples.error().text);
+      samples_.emplace(std::move(*samples));
+    }
     group_.emplace(Group::conv, std::move(parts->replica), membership_.welcome());
     started_ = group_->clock() * job().local_steps;
     if (job().tree_arity == 0) group_->start(context);  // else the roster tells the parent
@@ -391,6 +401,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   MembershipClient membership_;
+  DatasetSource source_;
+  std::optional<Samples> samples_;  ///< of a job with local data
   std::optional<JobModel> job_model_;
   std::optional<GroupMember> group_;
   std::unique_ptr<params::Optimizer> optimizer_;
@@ -414,6 +426,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
 }  // namespace
 
-std::unique_ptr<Actor> make_conv_worker(ProcessIdentity identity) { return std::make_unique<ConvWorker>(std::move(identity)); }
+std::unique_ptr<Actor> make_conv_worker(DatasetSource source, ProcessIdentity identity) {
+  return std::make_unique<ConvWorker>(std::move(source), std::move(identity));
+}
 
 }  // namespace hourglass

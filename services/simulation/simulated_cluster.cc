@@ -10,6 +10,7 @@
 #include "actors/monitor.h"
 #include "actors/tree.h"
 #include "actors/tree_node.h"
+#include "services/hosting/dataset_files.h"
 
 namespace hourglass {
 namespace {
@@ -65,12 +66,8 @@ ActorId SimulatedCluster::add(Role role) {
   std::unique_ptr<Actor> actor;
   switch (role) {
     case Role::aggregator: actor = make_aggregator({options_.job, options_.run, 1}, identity); break;
-    case Role::data_loader:
-      actor = make_data_loader([folder = options_.data_dir](std::string_view name, data::Split split,
-                                                            std::uint64_t seed) { return data::load_dataset(name, folder, split, seed); },
-                               identity);
-      break;
-    case Role::conv_worker: actor = make_conv_worker(identity); break;
+    case Role::data_loader: actor = make_data_loader(dataset_files(options_.data_dir), identity); break;
+    case Role::conv_worker: actor = make_conv_worker(dataset_files(options_.data_dir), identity); break;
     case Role::fc_worker: actor = make_fc_worker(identity); break;
     case Role::monitor: actor = make_monitor(nullptr, identity); break;
     case Role::tree_node: actor = make_tree_node(identity); break;

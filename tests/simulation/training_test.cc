@@ -231,5 +231,24 @@ TEST(Publication, OncePerRoundCostsAFractionAndKeepsTheBound) {
   EXPECT_LT(2 * update_bytes[0], update_bytes[1]);
 }
 
+TEST(LocalData, TrainsTheSameModelWithoutSendingSamples) {
+  std::vector<std::vector<float>> models;
+  std::vector<double> batch_bytes;
+  for (const bool local : {false, true}) {
+    ClusterOptions options;
+    options.job.staleness = 0;
+    options.job.outstanding = 1;
+    options.job.local_data = local;
+    Cluster cluster(options);
+    ASSERT_TRUE(cluster.finish());
+    EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+    EXPECT_GT(cluster.result()["accuracy"], 0.9);
+    models.push_back(cluster.parameters());
+    batch_bytes.push_back(cluster.result()["bytes"]["batch"]["payload"].get<double>());
+  }
+  EXPECT_EQ(models[0], models[1]);
+  EXPECT_LT(50 * batch_bytes[1], batch_bytes[0]);
+}
+
 }  // namespace
 }  // namespace hourglass::testing_cluster
