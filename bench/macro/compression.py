@@ -9,7 +9,8 @@
     bench/macro/compression.py memory --job lenet5        # error feedback and other memories against none, 8 workers
     bench/macro/compression.py ladder --table             # only prints the table of what has been run
 
-CONV workers (four unless the study says otherwise) train on 16 samples a step each; the network cards are the only thing that is slow. Bytes are those of
+CONV workers (four unless the study says otherwise) train on 16 samples a step each; the network cards are the only thing that is slow. Every machine has
+the dataset, as with the peers. Bytes are those of
 all links, headers included, evaluations left out; seconds are virtual. Runs are lines of JSON in --out; what is there already is not run again. The
 settings are those of `hourglass simulate`, so any row can be repeated by hand: --show prints its command."""
 
@@ -23,7 +24,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMMON = ["--batch", "16", "--bandwidth", "100", "--latency", "0.2", "--free-evaluation", "true", "--evaluate-every", "10000",
+COMMON = ["--batch", "16", "--local-data", "true", "--bandwidth", "100", "--latency", "0.2", "--free-evaluation", "true", "--evaluate-every", "10000",
           "--conv-time", "9.5", "--fc-time", "7.7"]  # milliseconds of one core for 16 samples, measured on `train`
 JOBS = {
     "cnn": ["--model", "cnn", "--dataset", "fashion_mnist", "--epochs", "2"],
@@ -53,8 +54,10 @@ def ladder_of(layout):
         ("+ H = 4", ["--compress", SPARSE, "--downlink", "nonzero | f32 | rice", "--local-steps", "4", *boundary("bf16")]),
         ("+ compressed downlink", ["--compress", SPARSE, "--downlink", SPARSE, "--local-steps", "4", *boundary("u8")]),
         ("+ H = 8", ["--compress", SPARSE, "--downlink", SPARSE, "--local-steps", "8", *boundary("u8")]),
+        ("+ one publication a round, s = 1", ["--compress", SPARSE, "--downlink", SPARSE, "--local-steps", "8", "--staleness", "1",
+                                               "--publish-every", "round", *boundary("u8")]),
         ("+ aggregation-aware selection", ["--compress", SPARSE.replace("topk", "aggregation_aware"), "--downlink", SPARSE, "--local-steps", "8",
-                                           *boundary("u8")]),
+                                           "--staleness", "1", "--publish-every", "round", *boundary("u8")]),
         ("DGC-style: 0.1 %, f32, raw, every step", ["--compress", "dgc_momentum momentum=0.9 | topk ratio=0.001 | f32 | raw", "--downlink", UNION,
                                                     "--optimizer", "sgd", *boundary("bf16")]),
     ]
