@@ -12,7 +12,7 @@
 #include "base/mutant.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/loss.h"
-#include "learning/params/finite.h"
+#include "learning/params/arithmetic.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -43,7 +43,8 @@ struct UnderWay {
 class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, LeaseUpdate, Batch,
                                         ActivationGradients, PushVerdict, ParameterUpdate, SnapshotChunk> {
  public:
-  explicit ConvWorker(ProcessIdentity identity) : membership_(std::move(identity), {Role::data_loader, Role::fc_worker, Role::tree_node}) {}
+  ConvWorker(DatasetSource source, ProcessIdentity identity)
+      : membership_(std::move(identity), {Role::data_loader, Role::fc_worker, Role::tree_node}), source_(std::move(source)) {}
 
   void start(Context& context) override {
     membership_.start(context);
@@ -105,6 +106,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void on(Context& context, ActorId, Batch&& message) {
+    if (samples_) {
+      const Status restored = samples_->restore(message);
+      if (!restored.ok()) return membership_.leave(context, ExitCode::bad_data, restored.error().text);
+    }
     if (!group_ || !fits(message)) {
       context.count("batches_refused", 1);
       return;
@@ -183,6 +188,11 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     leases_ = {};
     in_unit_ = unit_samples_ = 0;
     active_ = true;
+    if (job().local_data && !samples_) {
+      auto samples = Samples::load(source_, job());
+      if (!samples.ok()) return membership_.leave(context, Samples::exit_code_of(samples.error()), samples.error().text);
+      samples_.emplace(std::move(*samples));
+    }
     group_.emplace(Group::conv, std::move(parts->replica), membership_.welcome());
     started_ = group_->clock() * job().local_steps;
     if (job().tree_arity == 0) group_->start(context);  // else the roster tells the parent
@@ -308,11 +318,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   void learn(Context& context, UnderWay& batch, std::span<const float> output_gradient, LeaseResult result) {
     job_model_->model.conv->backward(*batch.parameters, *batch.tape, output_gradient, gradient_, {});
     const double rate = gradients_ ? 1.0 / job().local_steps : job().learning_rate * schedule_->factor(batch.progress);
-    optimizer_->step(*batch.parameters, gradient_, rate);
-    if (!params::all_finite(gradient_)) {
-      context.count("steps_nonfinite", 1);
-      std::fill(gradient_.begin(), gradient_.end(), 0.0F);
-    }
+    if (!params::step_if_usable(*optimizer_, *batch.parameters, gradient_, rate)) context.count("steps_nonfinite", 1);
     batch.tape.reset();
     batch.parameters.reset();  // else step() would copy what nobody else reads
     group_->replica().step(gradient_);
@@ -398,6 +404,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   MembershipClient membership_;
+  DatasetSource source_;
+  std::optional<Samples> samples_;  ///< of a job with local data
   std::optional<JobModel> job_model_;
   std::optional<GroupMember> group_;
   std::unique_ptr<params::Optimizer> optimizer_;
@@ -421,6 +429,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
 }  // namespace
 
-std::unique_ptr<Actor> make_conv_worker(ProcessIdentity identity) { return std::make_unique<ConvWorker>(std::move(identity)); }
+std::unique_ptr<Actor> make_conv_worker(DatasetSource source, ProcessIdentity identity) {
+  return std::make_unique<ConvWorker>(std::move(source), std::move(identity));
+}
 
 }  // namespace hourglass

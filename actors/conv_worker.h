@@ -4,11 +4,13 @@
 
 #include <memory>
 
+#include "actors/samples.h"
 #include "runtime/actor.h"
 #include "runtime/process_identity.h"
 
 namespace hourglass {
 
-std::unique_ptr<Actor> make_conv_worker(ProcessIdentity identity);
+/// `source`: for jobs whose workers read the samples themselves (Job::local_data).
+std::unique_ptr<Actor> make_conv_worker(DatasetSource source, ProcessIdentity identity);
 
 }  // namespace hourglass

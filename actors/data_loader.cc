@@ -89,21 +89,13 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   [[nodiscard]] const Job& job() const { return membership_.job(); }
 
   void begin(Context& context) {
-    auto row = data::find_dataset(job().dataset);
-    if (!row.ok()) return membership_.leave(context, ExitCode::config, row.error().text);
-    row_ = *row;
-    if (row_->channels != job().channels || row_->height != job().height || row_->width != job().width || row_->classes != job().classes) {
-      return membership_.leave(context, ExitCode::protocol,
-                               "this build describes dataset '" + job().dataset + "' differently from the aggregator's");
-    }
-    for (const data::Split split : {data::Split::train, data::Split::test}) {
-      auto loaded = source_(job().dataset, split, job().seed);
-      if (!loaded.ok()) return membership_.leave(context, ExitCode::missing_data, loaded.error().text);
-      (split == data::Split::train ? train_ : test_).emplace(std::move(*loaded));
-    }
+    auto samples = Samples::load(source_, job());
+    if (!samples.ok()) return membership_.leave(context, Samples::exit_code_of(samples.error()), samples.error().text);
+    samples_.emplace(std::move(*samples));
+    const std::size_t train = samples_->split(Mode::train).size(), test = samples_->split(Mode::evaluate).size();
     context.log(Severity::info, "dataset loaded",
-                {{"dataset", job().dataset}, {"train", std::to_string(train_->size())}, {"test", std::to_string(test_->size())}});
-    LeasePlan plan{train_->size(), test_->size(), job().batch, job().epochs, job().samples, job().evaluate_every, job().seed};
+                {{"dataset", job().dataset}, {"train", std::to_string(train)}, {"test", std::to_string(test)}});
+    LeasePlan plan{train, test, job().batch, job().epochs, job().samples, job().evaluate_every, job().seed};
     if (!mutant(Mutant::lease_numbers_reused)) plan.first_lease = (context.random().next() & 0xffff'ffffU) << 24 | 1;
     leases_.emplace(plan);
     requests_.clear();
@@ -124,21 +116,14 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   }
 
   bool send(Context& context, ActorId worker, const Lease& lease) {
-    const data::Dataset& dataset = lease.mode == Mode::train ? *train_ : *test_;
     Batch batch;
     batch.lease = lease.id;
     batch.mode = lease.mode;
     batch.epoch = lease.epoch;
     batch.progress = lease.progress;
     batch.ids = lease.samples;
-    batch.images.reserve(lease.samples.size() * dataset.sample_bytes());
-    for (const std::uint32_t id : lease.samples) {
-      const auto image = dataset.image(id);
-      batch.images.insert(batch.images.end(), image.begin(), image.end());
-      batch.labels.push_back(dataset.label(id));
-    }
-    batch.mean = row_->mean;
-    batch.deviation = row_->deviation;
+    HG_CHECK(samples_->gather(batch).ok(), "leases are of samples that there are");
+    if (job().local_data) Samples::strip(batch);
     if (context.send(worker, batch).ok()) return true;
     leases_->give_back(lease.id);
     return false;
@@ -160,8 +145,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
 
   MembershipClient membership_;
   DatasetSource source_;
-  const data::DatasetRow* row_ = nullptr;
-  std::optional<data::Dataset> train_, test_;
+  std::optional<Samples> samples_;
   std::optional<LeaseTable> leases_;
   bool resumed_ = false;                       ///< the aggregator has said where to begin
   std::map<ActorId, std::uint64_t> requests_;  ///< newest request of each worker

@@ -24,6 +24,8 @@ struct Batch {
   std::vector<std::uint16_t> labels;
   Bytes images;                        ///< samples x channels x height x width, u8
   std::vector<float> mean, deviation;  ///< per channel: input = (byte / 255 - mean) / deviation
+  /// With Job::local_data there are ids alone, and this of what they stand for (actors/samples.h); else 0.
+  std::uint64_t digest = 0;
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
@@ -36,6 +38,7 @@ struct Batch {
     v.blob(m.images, limits::kBodyBytes);
     v.packed(m.mean, 1024);
     v.packed(m.deviation, 1024);
+    v.number(m.digest);
   }
 };
 

@@ -18,6 +18,7 @@ struct Job {
   std::string dataset = "fashion_mnist";                              ///< registry name
   std::uint32_t channels = 1, height = 28, width = 28, classes = 10;  ///< of one sample, from the dataset's registry row
   std::uint64_t seed = 1;
+  bool local_data = false;  ///< CONV workers have the dataset too: batches name samples only
   // cluster
   std::uint32_t conv_workers = 2;      ///< how many to wait for at the start; more may join, some may leave
   std::uint32_t fc_workers = 1;        ///< 0: no cut, the whole model on the CONV workers
@@ -60,6 +61,7 @@ struct Job {
     v.number(m.width, 1, 4096);
     v.number(m.classes, 2, 65535);
     v.number(m.seed);
+    v.flag(m.local_data);
     v.number(m.conv_workers, 1, 1000);
     v.number(m.fc_workers, 0, 100);
     v.real(m.start_timeout_seconds);

@@ -2,13 +2,16 @@
 #include "actors/conv_worker.h"
 
 #include "services/command.h"
+#include "services/hosting/dataset_files.h"
 #include "services/hosting/role_process.h"
 
 namespace hourglass {
 
 ExitCode run_conv_worker(Invocation& invocation) {
-  start_role_log(Role::conv_worker, invocation.settings());
-  return run_role(Role::conv_worker, invocation.settings(), make_conv_worker);
+  const Settings& settings = invocation.settings();
+  start_role_log(Role::conv_worker, settings);
+  return run_role(Role::conv_worker, settings,
+                  [&](ProcessIdentity identity) { return make_conv_worker(dataset_files(settings.data_dir), std::move(identity)); });
 }
 
 }  // namespace hourglass

@@ -2,6 +2,7 @@
 #include "actors/data_loader.h"
 
 #include "services/command.h"
+#include "services/hosting/dataset_files.h"
 #include "services/hosting/role_process.h"
 
 namespace hourglass {
@@ -9,10 +10,8 @@ namespace hourglass {
 ExitCode run_data_loader(Invocation& invocation) {
   const Settings& settings = invocation.settings();
   start_role_log(Role::data_loader, settings);
-  const DatasetSource source = [folder = settings.data_dir](std::string_view name, data::Split split, std::uint64_t seed) {
-    return data::load_dataset(name, folder, split, seed);
-  };
-  return run_role(Role::data_loader, settings, [&](ProcessIdentity identity) { return make_data_loader(source, std::move(identity)); });
+  return run_role(Role::data_loader, settings,
+                  [&](ProcessIdentity identity) { return make_data_loader(dataset_files(settings.data_dir), std::move(identity)); });
 }
 
 }  // namespace hourglass

@@ -13,6 +13,7 @@
 #include "actors/data_loader.h"
 #include "messages/all_messages.h"
 #include "runtime/sim/sim_reactor.h"
+#include "services/hosting/dataset_files.h"
 
 namespace {
 
@@ -58,12 +59,10 @@ int run(const std::string& selector, std::uint32_t workers, std::uint64_t sample
   const auto host = [&](ActorId id, std::unique_ptr<Actor> actor) { reactor.host(id, std::move(actor), to_string(id)); };
   host(kAggregator, make_aggregator({job, 77, 1}, identity_of(kAggregator)));
   const ActorId loader{Role::data_loader, 1};
-  host(loader, make_data_loader(
-                   [](std::string_view name, data::Split split, std::uint64_t seed) { return data::load_dataset(name, "", split, seed); },
-                   identity_of(loader)));
+  host(loader, make_data_loader(dataset_files(""), identity_of(loader)));
   for (std::uint32_t i = 0; i < workers; ++i) {
     const ActorId id{Role::conv_worker, 2 + i};
-    host(id, make_conv_worker(identity_of(id)));
+    host(id, make_conv_worker(dataset_files(""), identity_of(id)));
   }
   std::uint64_t deltas = 0, entries = 0, update_bytes = 0, push_bytes = 0, pushes = 0;
   reactor.add_tap([&](const sim::Delivery& delivery) {

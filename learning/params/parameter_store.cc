@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "learning/params/arithmetic.h"
+
 namespace hourglass::params {
 
 ParameterStore::ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink, std::unique_ptr<ServerRule> rule)
@@ -30,9 +32,8 @@ void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weigh
 
 void ParameterStore::step() {
   if (!rule_ || !rule_->step(exact_, delta_)) return;
-  for (std::size_t i = 0; i < delta_.size(); ++i) exact_[i] += delta_[i];
-  if (lossless()) return;
-  for (std::size_t i = 0; i < delta_.size(); ++i) pending_[i] += delta_[i];
+  add(exact_, delta_);
+  if (!lossless()) add(pending_, delta_);
 }
 
 void ParameterStore::publish() {
@@ -48,7 +49,7 @@ void ParameterStore::publish() {
     const Status status = compress::accumulate(block, published_);
     HG_CHECK(status.ok(), "our own blocks are valid");
   }
-  ring_.push(from, {version_, std::move(*blocks)});
+  ring_.push(from, {version_, std::move(*blocks), {}});
   show([&](Witness& w) { w.published(published_version_, published_); });
 }
 
@@ -73,7 +74,7 @@ void ParameterStore::replace(std::vector<float> values, std::uint64_t version) {
 
 Result<std::vector<VersionDelta>> ParameterStore::deltas_since(std::uint64_t from) const {
   if (from == published_version_) return std::vector<VersionDelta>();
-  return ring_.since(from, size() * sizeof(float));
+  return ring_.since(from, published());
 }
 
 }  // namespace hourglass::params

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "learning/params/arithmetic.h"
+
 namespace hourglass::params {
 
 Replica::Replica(std::vector<float> initial, compress::ErrorFeedback memory)
@@ -28,10 +30,8 @@ void Replica::step(std::span<const float> delta) {
   HG_CHECK(delta.size() == size(), "a step covers the group");
   show([&](Witness& w) { w.stepped(delta); });
   local_used_ = true;
-  for (std::size_t i = 0; i < delta.size(); ++i) local_[i] += delta[i];
-  if (gradients_) return;
-  std::vector<float>& working = writable();
-  for (std::size_t i = 0; i < delta.size(); ++i) working[i] += delta[i];
+  add(local_, delta);
+  if (!gradients_) add(writable(), delta);
 }
 
 Result<std::vector<GradientBlock>> Replica::push(std::uint64_t clock, bool flush, bool flush_residual) {
@@ -87,8 +87,7 @@ void Replica::rebuild() {
       HG_CHECK(status.ok(), "our own blocks are valid");
     }
   }
-  if (!local_used_) return;
-  for (std::size_t i = 0; i < working.size(); ++i) working[i] += local_[i];
+  if (local_used_) add(working, local_);
 }
 
 Status Replica::absorb(const ParameterUpdate& update) {
@@ -96,7 +95,10 @@ Status Replica::absorb(const ParameterUpdate& update) {
   if (!taken.ok()) return taken.error();
   if (*taken == Taken::late) return {};
   if (*taken == Taken::deltas) {
-    for (const VersionDelta& delta : update.deltas) memory_.observe(delta.blocks);
+    for (const VersionDelta& delta : update.deltas) {
+      memory_.observe(delta.blocks);
+      memory_.observe(delta.replaced);
+    }
   }
   drop_contained(update.applied_clock);
   rebuild();

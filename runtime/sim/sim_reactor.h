@@ -98,7 +98,8 @@ class SimReactor final : public Reactor {
   struct Flight;
 
   Status post(Node& from, ActorId to, const Parcel& parcel, bool heart);
-  Status take(Node& from, ActorId to, Flight& flight, bool heart);
+  Status take(Node& from, ActorId to, Flight& flight);
+  [[nodiscard]] bool has_room(ActorId from, ActorId to, std::size_t body_bytes) const;
   /// What a message occupies a NIC with.
   [[nodiscard]] std::size_t nic_bytes(const Envelope& envelope) const;
   void launch(const std::shared_ptr<Flight>& flight, Instant ready);

@@ -27,6 +27,8 @@ std::vector<Setting> make_table() {
       spec("data.set", "--dataset", "a name of `hourglass datasets`", "dataset", HG_MEMBER(job.dataset)),
       per_process(
           text("data.dir", "--data-dir", folder, "folder with the dataset's files; empty: the dataset's default", HG_MEMBER(data_dir))),
+      yes_no("data.local", "--local-data", "CONV workers read the dataset themselves; batches name samples only",
+             HG_MEMBER(job.local_data)),
 
       whole("cluster.conv_workers", "--conv-workers", 1, 1000, "CONV workers to wait for at the start", HG_MEMBER(job.conv_workers)),
       whole("cluster.fc_workers", "--fc-workers", 0, 100, "FC workers; 0: no cut, the whole model on the CONV workers",

@@ -5,12 +5,14 @@
 
 #include "actors/aggregator.h"
 #include "actors/conv_worker.h"
+#include "actors/data_loader.h"
 #include "actors/fc_worker.h"
 #include "actors/monitor.h"
 #include "actors/tree.h"
 #include "actors/tree_node.h"
 #include "base/check.h"
 #include "base/mutant.h"
+#include "services/hosting/dataset_files.h"
 
 namespace hourglass {
 namespace {
@@ -43,11 +45,7 @@ SimulatedCluster::SimulatedCluster(SimulatedClusterOptions options)
   });
   for (const Role role : {Role::aggregator, Role::data_loader, Role::conv_worker, Role::fc_worker, Role::monitor, Role::tree_node})
     ids_[role] = {}, places_[role] = {};
-  if (!options_.source) {
-    options_.source = [folder = options_.data_dir](std::string_view name, data::Split split, std::uint64_t seed) {
-      return data::load_dataset(name, folder, split, seed);
-    };
-  }
+  if (!options_.source) options_.source = dataset_files(options_.data_dir);
 }
 
 void SimulatedCluster::start() {
@@ -90,7 +88,7 @@ void SimulatedCluster::start_process(ActorId id, const std::string& storage) {
   switch (id.role) {
     case Role::aggregator: actor = make_aggregator({options_.job, options_.run, ++generation_}, identity); break;
     case Role::data_loader: actor = make_data_loader(options_.source, identity); break;
-    case Role::conv_worker: actor = make_conv_worker(identity); break;
+    case Role::conv_worker: actor = make_conv_worker(options_.source, identity); break;
     case Role::fc_worker: actor = make_fc_worker(identity); break;
     case Role::monitor: actor = make_monitor(nullptr, identity); break;
     case Role::tree_node: actor = make_tree_node(identity); break;

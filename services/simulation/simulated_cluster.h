@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "actors/data_loader.h"
+#include "actors/samples.h"
 #include "messages/job.h"
 #include "runtime/sim/sim_reactor.h"
 

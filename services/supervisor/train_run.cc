@@ -142,7 +142,7 @@ Status TrainRun::start_others() {
   slots_.push_back(make_slot(Role::data_loader, 1, data));
   for (unsigned i = 1; i <= Tree::nodes_wanted(settings.job); ++i) slots_.push_back(make_slot(Role::tree_node, i, {}));
   for (unsigned i = 1; i <= settings.job.fc_workers; ++i) slots_.push_back(make_slot(Role::fc_worker, i, {}));
-  for (unsigned i = 1; i <= settings.job.conv_workers; ++i) slots_.push_back(make_slot(Role::conv_worker, i, {}));
+  for (unsigned i = 1; i <= settings.job.conv_workers; ++i) slots_.push_back(make_slot(Role::conv_worker, i, data));
   for (std::size_t i = 1; i < slots_.size(); ++i) {
     if (const Status launched = launch(slots_[i]); !launched.ok()) return launched;
   }

@@ -180,7 +180,7 @@ TEST(Simulation, CheckersComplainOfPlantedFaults) {
   ASSERT_TRUE(aggregator.send(worker, fc).ok());
   ParameterUpdate old;
   old.generation = 1;
-  old.deltas = {VersionDelta{0, {}}};
+  old.deltas = {VersionDelta{0, {}, {}}};
   ASSERT_TRUE(aggregator.send(worker, old).ok());
   cluster.reactor().run_for(1s);
   std::string all;
@@ -229,6 +229,25 @@ TEST(Publication, OncePerRoundCostsAFractionAndKeepsTheBound) {
     update_bytes[every] = result["bytes"]["update_conv"]["payload"];
   }
   EXPECT_LT(2 * update_bytes[0], update_bytes[1]);
+}
+
+TEST(LocalData, TrainsTheSameModelWithoutSendingSamples) {
+  std::vector<std::vector<float>> models;
+  std::vector<double> batch_bytes;
+  for (const bool local : {false, true}) {
+    ClusterOptions options;
+    options.job.staleness = 0;
+    options.job.outstanding = 1;
+    options.job.local_data = local;
+    Cluster cluster(options);
+    ASSERT_TRUE(cluster.finish());
+    EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+    EXPECT_GT(cluster.result()["accuracy"], 0.9);
+    models.push_back(cluster.parameters());
+    batch_bytes.push_back(cluster.result()["bytes"]["batch"]["payload"].get<double>());
+  }
+  EXPECT_EQ(models[0], models[1]);
+  EXPECT_LT(50 * batch_bytes[1], batch_bytes[0]);
 }
 
 }  // namespace
