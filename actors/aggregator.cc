@@ -7,6 +7,7 @@
 
 #include "actors/aggregator/admission.h"
 #include "actors/aggregator/fc_state.h"
+#include "actors/aggregator/final_replicas.h"
 #include "actors/aggregator/member_table.h"
 #include "actors/aggregator/run_books.h"
 #include "actors/aggregator/run_report.h"
@@ -143,7 +144,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void on(Context& context, ActorId from, PhaseReached&& message) {
     if (message.generation != options_.generation || message.phase != phase_ || members_.find(from) == nullptr) return;
-    reached_[from] = message.version;
+    reached_[from] = {message.version, message.digest};
     advance(context);
   }
 
@@ -387,16 +388,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     bool all = true;
     for (GroupServer* group : {&*conv_, fc_ && !fc_alone() ? &*fc_ : nullptr}) {
       if (group == nullptr) continue;
-      std::optional<std::uint64_t>& final_version = group == &*conv_ ? final_conv_ : final_fc_;
       if (!group->everybody_flushed()) return false;
-      if (final_version != group->store().version()) {
-        final_version = group->store().version();
-        group->publish_final(context);
-      }
-      for (const ActorId id : members_.ids(group == &*conv_ ? Role::conv_worker : Role::fc_worker)) {
-        const auto reached = reached_.find(id);
-        all = all && reached != reached_.end() && reached->second == *final_version;
-      }
+      FinalReplicas& final = group == &*conv_ ? final_conv_ : final_fc_;
+      all = final.settled(context, *group, members_.ids(group == &*conv_ ? Role::conv_worker : Role::fc_worker), reached_) && all;
     }
     // What it says now comes after any state that it sent before.
     if (fc_alone()) all = all && std::ranges::all_of(members_.ids(Role::fc_worker), [&](ActorId id) { return reached_.contains(id); });
@@ -462,6 +456,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     facts.fc_version = fc_version();
     facts.bytes_per_second = books_.bytes_per_second();
     facts.message = message_;
+    facts.replicas.compared = final_conv_.counts().compared + final_fc_.counts().compared;
+    facts.replicas.differing = final_conv_.counts().differing + final_fc_.counts().differing;
     RunStatus& s = facts.status;
     s.run = options_.run;
     s.generation = options_.generation;
@@ -502,8 +498,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   std::uint64_t roster_revision_ = 0;
   Phase phase_ = Phase::waiting;
   Instant started_{}, phase_since_{}, roster_sent_{}, waiting_logged_{}, collect_asked_{};
-  std::map<ActorId, std::uint64_t> reached_;
-  std::optional<std::uint64_t> final_conv_, final_fc_;
+  std::map<ActorId, FinalReplicas::Told> reached_;
+  FinalReplicas final_conv_, final_fc_;
   RunBooks books_;
   std::optional<FcStateCollector> fc_state_;  ///< where there is one FC worker
   bool fc_collected_ = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/lease_table.h"
 #include "runtime/membership_client.h"
@@ -104,7 +105,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
                 {{"dataset", job().dataset}, {"train", std::to_string(train_->size())}, {"test", std::to_string(test_->size())}});
     leases_.emplace(LeasePlan{train_->size(), test_->size(), job().batch, job().epochs, job().samples, job().evaluate_every, job().seed});
     requests_.clear();
-    resumed_ = false;
+    resumed_ = at_work_ = false;
     tell(context);
   }
 
@@ -137,7 +138,10 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     }
     batch.mean = row_->mean;
     batch.deviation = row_->deviation;
-    if (context.send(worker, batch).ok()) return true;
+    if (context.send(worker, batch).ok()) {
+      if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"epoch", std::to_string(lease.epoch)}});
+      return true;
+    }
     leases_->give_back(lease.id);
     return false;
   }
@@ -162,6 +166,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   std::optional<data::Dataset> train_, test_;
   std::optional<LeaseTable> leases_;
   bool resumed_ = false;                       ///< the aggregator has said where to begin
+  bool at_work_ = false;                       ///< a batch of this membership is on its way
   std::map<ActorId, std::uint64_t> requests_;  ///< newest request of each worker
   std::vector<EvaluationResult> evaluations_;
   double loss_ = 0;
