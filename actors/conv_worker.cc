@@ -364,7 +364,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   void report_phase(Context& context) {
     if (membership_.phase() != Phase::flushing || !group_->flushed()) return;
     const params::Replica& replica = group_->replica();
-    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::flushing, replica.version(), digest_of(replica.published())});
+    (void)context.send(kAggregator,
+                       PhaseReached{membership_.generation(), Phase::flushing, replica.version(), digest_of(replica.published())});
   }
 
   void after_update(Context& context) {

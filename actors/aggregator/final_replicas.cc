@@ -10,7 +10,8 @@ constexpr Duration kSendAgain = 5s;
 constexpr Duration kGiveUp = 60s;  ///< the whole group must fit through a slow link several times
 }  // namespace
 
-bool FinalReplicas::settled(Context& context, GroupServer& group, const std::vector<ActorId>& workers, const std::map<ActorId, Told>& told) {
+bool FinalReplicas::settled(Context& context, GroupServer& group, const std::vector<ActorId>& workers,
+                            const std::map<ActorId, Told>& told) {
   const Instant now = context.now();
   if (!ours_ || ours_->version != group.store().version()) {
     group.publish_final(context);
