@@ -26,6 +26,9 @@ constexpr Duration kTick = 100ms;
 constexpr Duration kRosterRepeat = 5s;
 constexpr Duration kWaitingLog = 5s;
 constexpr Duration kReplaceSilentAfter = 3s;  ///< a newcomer takes the place of a member silent for so long
+/// A dead process' connections are closed at once; one that merely connects again is back before the first, and TCP's own probes take
+/// longer than the second to give a connection up.
+constexpr Duration kHungUpAfter = 2500ms, kHungUpBefore = 4500ms;
 constexpr Duration kCollectRepeat = 5s;
 constexpr Duration kFarewellMax = 5s;  ///< for members to say goodbye at the end
 constexpr std::string_view kModelFile = "model.safetensors";
@@ -285,15 +288,23 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     context.log(Severity::warning, "a tree node is gone with what it held", {{"peer", to_string(id)}, {"norm", std::to_string(norm)}});
   }
 
+  /// Does a silent member's host say that nobody is there any more? Not so where a network is cut: there, connections stay for longer.
+  bool has_hung_up(Context& context, ActorId id, Duration silence) const {
+    if (silence < kHungUpAfter || silence > kHungUpBefore) return false;
+    const Status sent = context.send(id, HeartbeatReply{options_.generation});
+    return !sent.ok() && sent.error().code == Errc::unreachable;
+  }
+
   void remove_the_dead(Context& context) {
     const Instant limit = context.now() - from_seconds(job().dead_after_seconds);
     std::vector<ActorId> dead;
     for (const auto& [id, row] : members_.rows()) {
-      if (row.last_seen < limit) dead.push_back(id);
+      if (row.last_seen < limit || has_hung_up(context, id, context.now() - row.last_seen)) dead.push_back(id);
     }
     for (const ActorId id : dead) {
-      context.log(Severity::warning, "member lost: no heartbeat",
-                  {{"peer", to_string(id)}, {"seconds", std::to_string(job().dead_after_seconds)}});
+      const Duration silence = context.now() - members_.find(id)->last_seen;
+      context.log(Severity::warning, silence > context.now() - limit ? "member lost: no heartbeat" : "member lost: it has hung up",
+                  {{"peer", to_string(id)}, {"seconds", std::to_string(seconds(silence))}});
       context.count("members_lost", 1);
       remove(context, id);
     }
