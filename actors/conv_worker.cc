@@ -13,7 +13,7 @@
 #include "actors/worker_parts.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/loss.h"
-#include "learning/params/finite.h"
+#include "learning/params/arithmetic.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -311,11 +311,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   void learn(Context& context, UnderWay& batch, std::span<const float> output_gradient, LeaseResult result) {
     job_model_->model.conv->backward(*batch.parameters, *batch.tape, output_gradient, gradient_, {});
     const double rate = gradients_ ? 1.0 / job().local_steps : job().learning_rate * schedule_->factor(batch.progress);
-    optimizer_->step(*batch.parameters, gradient_, rate);
-    if (!params::all_finite(gradient_)) {
-      context.count("steps_nonfinite", 1);
-      std::fill(gradient_.begin(), gradient_.end(), 0.0F);
-    }
+    if (!params::step_if_usable(*optimizer_, *batch.parameters, gradient_, rate)) context.count("steps_nonfinite", 1);
     batch.tape.reset();
     batch.parameters.reset();  // else step() would copy what nobody else reads
     group_->replica().step(gradient_);

@@ -13,7 +13,7 @@
 #include "actors/round.h"
 #include "actors/worker_parts.h"
 #include "learning/nn/loss.h"
-#include "learning/params/finite.h"
+#include "learning/params/arithmetic.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -348,15 +348,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     // batches happen to be taken at a time must not matter.
     const double scale = static_cast<double>(batches) / static_cast<double>(std::max<std::size_t>(1, served(context).size()));
     const double rate = gradients_ ? 1.0 / job().local_steps : job().learning_rate * schedule_->factor(progress) * scale;
-    optimizer_->step(*parameters, gradient_, rate);
-    if (!params::all_finite(gradient_)) {
-      context.count("steps_nonfinite", 1);
-      std::fill(gradient_.begin(), gradient_.end(), 0.0F);
-    }
+    if (!params::step_if_usable(*optimizer_, *parameters, gradient_, rate)) context.count("steps_nonfinite", 1);
     ++steps_;
     if (alone()) {
-      std::vector<float>& own = *own_;
-      for (std::size_t i = 0; i < own.size(); ++i) own[i] += gradient_[i];
+      params::add(*own_, gradient_);
       ++own_version_;
       context.gauge("version", static_cast<double>(own_version_));
       return;

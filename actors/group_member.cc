@@ -7,9 +7,7 @@
 
 namespace hourglass {
 namespace {
-using namespace std::chrono_literals;
-/// A push or a request without an answer is repeated after this; the aggregator recognises repeats.
-constexpr Duration kRepeatAfter = 3s;
+constexpr Duration kRequestAfter = std::chrono::seconds(3);
 }  // namespace
 
 template <class Replica>
@@ -51,12 +49,40 @@ void BasicGroupMember<Replica>::move(Context& context, ActorId parent) {
 }
 
 template <class Replica>
-void BasicGroupMember<Replica>::send_unsettled(Context& context) {
+void BasicGroupMember<Replica>::post_waiting(Context& context) {
   for (Open& open : unsettled_) {
+    if (open.posted) continue;
+    if (!context.post(*parent_, open.parcel).ok()) return;  // out of reach, or no room: tick() tries again
+    open.posted = true;
+    open.sent = context.now();
+  }
+}
+
+/// At first the oldest alone: the next ones are taken after it, in order, and may be under way. Then all.
+template <class Replica>
+void BasicGroupMember<Replica>::repeat_overdue(Context& context) {
+  if (unsettled_.empty() || !unsettled_.front().posted) return;
+  if (context.now() - std::max(unsettled_.front().sent, last_verdict_) < push_patience_.limit()) return;
+  if (moved_) request(context);  // tells the parent to expect no earlier one
+  push_patience_.in_vain();
+  const bool again = unsettled_.front().repeated;
+  for (Open& open : unsettled_) {
+    if (!open.posted || !context.post(*parent_, open.parcel).ok()) return;
+    open.repeated = true;
     open.sent = context.now();
     context.count("pushes_repeated", 1);
-    if (!context.post(*parent_, open.parcel).ok()) return;  // tick() repeats it
+    if (!again) return;
   }
+}
+
+template <class Replica>
+void BasicGroupMember<Replica>::send_unsettled(Context& context) {
+  for (Open& open : unsettled_) {
+    open.posted = false;
+    open.repeated = true;
+    context.count("pushes_repeated", 1);
+  }
+  post_waiting(context);
 }
 
 template <class Replica>
@@ -106,9 +132,9 @@ bool BasicGroupMember<Replica>::push(Context& context, std::uint64_t base_versio
   message.blocks = std::move(*blocks);
   flush_made_ = flush_made_ || flush;
   exact_ = false;
-  unsettled_.push_back({message.clock, pack(message), context.now()});
+  unsettled_.push_back({message.clock, pack(message)});
   last_word_ = context.now();
-  if (parent_) (void)context.post(*parent_, unsettled_.back().parcel);  // repeated by tick()
+  if (parent_) post_waiting(context);
   context.count("pushes", 1);
   return true;
 }
@@ -118,7 +144,9 @@ std::optional<std::uint64_t> BasicGroupMember<Replica>::on(Context& context, con
   if (message.generation != generation_ || message.group != group_) return std::nullopt;
   const auto open = std::find_if(unsettled_.begin(), unsettled_.end(), [&](const Open& o) { return o.clock == message.clock; });
   if (open == unsettled_.end()) return std::nullopt;
+  if (!open->repeated) push_patience_.answered(context.now() - open->sent);
   unsettled_.erase(open);
+  last_verdict_ = context.now();
   replica_.settle(message.clock, message.verdict);
   context.count("pushes_" + std::string(name_of(message.verdict)), 1);
   if (message.verdict != Verdict::applied) {
@@ -197,16 +225,11 @@ bool BasicGroupMember<Replica>::on(Context& context, ActorId from, SnapshotChunk
 template <class Replica>
 void BasicGroupMember<Replica>::tick(Context& context, bool waiting) {
   if (!parent_) return;
-  const Instant now = context.now();
-  for (Open& open : unsettled_) {
-    if (now - open.sent < kRepeatAfter) continue;
-    if (moved_ && &open == &unsettled_.front()) request(context);  // tells the parent to expect no earlier one
-    open.sent = now;
-    context.count("pushes_repeated", 1);
-    if (!context.post(*parent_, open.parcel).ok()) break;  // out of reach: the next tick tries again
-  }
+  post_waiting(context);
+  repeat_overdue(context);
   // Blocked by the bound, or never answered: say where we are. The aggregator answers when the bound admits.
-  if (now - last_word_ >= kRepeatAfter && (!ready_ || clock_ > admitted_ || flush_made_ || waiting)) request(context);
+  // What is under way already it does not send again.
+  if (context.now() - last_word_ >= kRequestAfter && (!ready_ || clock_ > admitted_ || flush_made_ || waiting)) request(context);
 }
 
 template class BasicGroupMember<params::Replica>;

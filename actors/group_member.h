@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "actors/patience.h"
 #include "learning/params/relay.h"
 #include "learning/params/replica.h"
 #include "messages/all_messages.h"
@@ -77,8 +78,12 @@ class BasicGroupMember {
   struct Open {
     std::uint64_t clock = 0;
     Parcel parcel;
+    bool posted = false;  ///< only where all earlier ones are: the parent takes them in order
+    bool repeated = false;
     Instant sent{};
   };
+  void post_waiting(Context& context);
+  void repeat_overdue(Context& context);
   void request(Context& context);
   void move(Context& context, ActorId parent);
   void send_unsettled(Context& context);
@@ -102,6 +107,8 @@ class BasicGroupMember {
   bool flush_made_ = false;
   bool exact_ = false;  ///< the newest values came whole, not as deltas
   Instant last_word_{};
+  Instant last_verdict_{};
+  Patience push_patience_{std::chrono::minutes(1)};
   struct Snapshot {
     std::uint64_t version = 0;
     std::uint64_t filled = 0;

@@ -135,6 +135,7 @@ void BasicGroupServer<Store>::on(Context& context, ActorId from, GradientPush&& 
     return;
   }
   last_push_ = context.now();
+  peer.large.arrived(context.now(), message.base_version);
   std::uint64_t staleness = 0;
   Verdict verdict = judge(peer, message, staleness);
   if constexpr (!Store::kOwnsParameters) {
@@ -207,6 +208,8 @@ void BasicGroupServer<Store>::on(Context& context, ActorId from, const Parameter
   }
   peer.flushed = peer.flushed || message.flushed;
   if (!peer.chunks.empty()) return;  // under way
+  if (message.has_version) peer.large.arrived(context.now(), message.version);
+  if (peer.large.under_way(context.now())) return;
   peer.sent_version = message.has_version ? message.version : 0;
   if (!message.has_version) peer.values_wanted = true;
   peer.owed = peer.asked = true;
@@ -302,6 +305,7 @@ std::uint64_t BasicGroupServer<Store>::applied(ActorId to, const Peer& peer) con
 
 template <class Store>
 bool BasicGroupServer<Store>::send_update(Context& context, ActorId to, Peer& peer) {
+  if (!context.has_room(to, peer.unsent_bytes)) return false;  // it would be packed for nothing
   ParameterUpdate update;
   update.generation = generation_;
   update.group = group_;
@@ -320,20 +324,24 @@ bool BasicGroupServer<Store>::send_update(Context& context, ActorId to, Peer& pe
   } else if (!store_.lossless()) {
     auto deltas = store_.deltas_since(peer.sent_version);
     if (!deltas.ok()) {
-      queue_snapshot(to, peer);
+      queue_snapshot(context, to, peer);
       while (!peer.chunks.empty() && context.post(to, peer.chunks.front()).ok()) peer.chunks.pop_front();
       return true;
     }
     update.deltas = std::move(*deltas);
   }
-  if (!context.send(to, update).ok()) return false;
+  const Parcel parcel = pack(update);
+  const Status posted = context.post(to, parcel);
+  peer.unsent_bytes = !posted.ok() && posted.error().code == Errc::over_limit ? parcel.body->size() : 0;
+  if (!posted.ok()) return false;
   if (!ahead) peer.sent_version = store_.published_version();
+  peer.large.sent(context.now(), peer.sent_version, parcel.body->size());
   peer.values_wanted = false;
   return true;
 }
 
 template <class Store>
-void BasicGroupServer<Store>::queue_snapshot(ActorId to, Peer& peer) {
+void BasicGroupServer<Store>::queue_snapshot(Context& context, ActorId to, Peer& peer) {
   constexpr std::size_t kChunk = limits::kChunkBytes / sizeof(float);
   const std::span<const float> values = store_.published();
   for (std::size_t offset = 0; offset < values.size(); offset += kChunk) {
@@ -349,6 +357,7 @@ void BasicGroupServer<Store>::queue_snapshot(ActorId to, Peer& peer) {
     peer.chunks.push_back(pack(chunk));
   }
   peer.sent_version = store_.published_version();
+  peer.large.sent(context.now(), peer.sent_version, values.size_bytes());
 }
 
 template <class Store>

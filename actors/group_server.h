@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "actors/patience.h"
 #include "learning/params/clocks.h"
 #include "learning/params/parameter_store.h"
 #include "learning/params/relay.h"
@@ -94,6 +95,8 @@ class BasicGroupServer {
     std::deque<Verdict> verdicts;            ///< of the newest pushes, the last one being clock pushed - 1
     std::deque<std::uint64_t> own_versions;  ///< versions that its own newest pushes made
     std::deque<Parcel> chunks;               ///< rest of a snapshot
+    std::size_t unsent_bytes = 0;            ///< of an update for which there was no room
+    LargeUpdate large;
   };
   struct Departed {
     std::uint64_t pushed = 0;  ///< clocks that its pushes under way may still bear end here
@@ -108,7 +111,7 @@ class BasicGroupServer {
   [[nodiscard]] bool publication_due(ActorId reader, const Peer& peer) const;
   void level_if_stuck(Context& context);
   bool send_update(Context& context, ActorId to, Peer& peer);
-  void queue_snapshot(ActorId to, Peer& peer);
+  void queue_snapshot(Context& context, ActorId to, Peer& peer);
   [[nodiscard]] std::uint64_t admitted(ActorId to) const;
   [[nodiscard]] std::uint64_t applied(ActorId to, const Peer& peer) const;
 

@@ -46,6 +46,8 @@ class Context {
 
   /// Never blocks. Errors: unreachable (no route to the peer), over_limit (the peer's byte credit is used up; nothing was queued).
   virtual Status post(ActorId to, const Parcel& parcel) = 0;
+  /// False where post() would answer over_limit for so many bytes: spares the packing of a large message. No other error is foreseen.
+  [[nodiscard]] virtual bool has_room(ActorId to, std::size_t body_bytes) const = 0;
   template <WireMessage M>
   Status send(ActorId to, const M& message) {
     return post(to, pack(message));

@@ -262,7 +262,7 @@ int main(int argc, char** argv) {
         {"S2 float, 1/4 cell a non-zero (the paper's)", "count_sketch form=float cells=0.001", ""},
         {"S2 float, 1 cell a non-zero", "count_sketch form=float cells=0.004", ""},
         {"S2 exact, 32-bit cells", exact + " exponent=-26", ""},
-        {"S2 exact, 16-bit cells", exact + " exponent=-15 width=16", ""},
+        {"S2 exact, 16-bit cells", exact + " exponent=-13 width=16", ""},
         {"row_sparse f32, union", "row_sparse | f32 | rice", "nonzero | f32 | rice"},
         {"row_sparse 0.5 % u8 both ways", "row_sparse ratio=0.005 | u8 | rice", "row_sparse ratio=0.01 | u8 | rice"},
         {"row_sparse 0.5 % two_level both ways", "row_sparse ratio=0.005 | two_level | rice", "row_sparse ratio=0.01 | two_level | rice"},

@@ -2,6 +2,7 @@
 #include "learning/params/merged_deltas.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <utility>
 
@@ -53,16 +54,22 @@ bool disjoint(const ChangesByRange& ranges) {
 }
 
 std::vector<std::uint32_t> union_of(const Changes& changes, const Range& range, std::size_t group_size) {
-  std::vector<bool> changed(range.second);
+  constexpr std::uint32_t kBits = 64;
+  std::vector<std::uint64_t> changed((range.second + kBits - 1) / kBits);
   compress::Entries entries;
+  std::size_t most = 0;
   for (const GradientBlock* block : changes.blocks) {
     const Status status = compress::entries_of(*block, group_size, entries);
     HG_CHECK(status.ok(), "blocks of the stream are valid");
-    for (const std::uint32_t index : entries.indices) changed[index] = true;
+    most += entries.indices.size();
+    for (const std::uint32_t index : entries.indices) changed[index / kBits] |= std::uint64_t{1} << (index % kBits);
   }
   std::vector<std::uint32_t> out;
-  for (std::size_t i = 0; i < changed.size(); ++i) {
-    if (changed[i]) out.push_back(static_cast<std::uint32_t>(i));
+  out.reserve(std::min<std::size_t>(most, range.second));
+  for (std::size_t word = 0; word < changed.size(); ++word) {
+    for (std::uint64_t left = changed[word]; left != 0; left &= left - 1) {
+      out.push_back(static_cast<std::uint32_t>(word * kBits) + static_cast<std::uint32_t>(std::countr_zero(left)));
+    }
   }
   return out;
 }

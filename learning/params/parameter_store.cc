@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "learning/params/arithmetic.h"
+
 namespace hourglass::params {
 
 ParameterStore::ParameterStore(std::vector<float> initial, compress::ErrorFeedback downlink, std::unique_ptr<ServerRule> rule)
@@ -29,9 +31,8 @@ void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weigh
 
 void ParameterStore::step() {
   if (!rule_ || !rule_->step(exact_, delta_)) return;
-  for (std::size_t i = 0; i < delta_.size(); ++i) exact_[i] += delta_[i];
-  if (lossless()) return;
-  for (std::size_t i = 0; i < delta_.size(); ++i) pending_[i] += delta_[i];
+  add(exact_, delta_);
+  if (!lossless()) add(pending_, delta_);
 }
 
 void ParameterStore::publish() {

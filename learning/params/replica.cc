@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "learning/params/arithmetic.h"
+
 namespace hourglass::params {
 
 Replica::Replica(std::vector<float> initial, compress::ErrorFeedback memory)
@@ -26,10 +28,8 @@ std::vector<float>& Replica::writable() {
 void Replica::step(std::span<const float> delta) {
   HG_CHECK(delta.size() == size(), "a step covers the group");
   local_used_ = true;
-  for (std::size_t i = 0; i < delta.size(); ++i) local_[i] += delta[i];
-  if (gradients_) return;
-  std::vector<float>& working = writable();
-  for (std::size_t i = 0; i < delta.size(); ++i) working[i] += delta[i];
+  add(local_, delta);
+  if (!gradients_) add(writable(), delta);
 }
 
 Result<std::vector<GradientBlock>> Replica::push(std::uint64_t clock, bool flush, bool flush_residual) {
@@ -84,8 +84,7 @@ void Replica::rebuild() {
       HG_CHECK(status.ok(), "our own blocks are valid");
     }
   }
-  if (!local_used_) return;
-  for (std::size_t i = 0; i < working.size(); ++i) working[i] += local_[i];
+  if (local_used_) add(working, local_);
 }
 
 Status Replica::absorb(const ParameterUpdate& update) {

@@ -11,22 +11,37 @@ Network::Network(std::uint64_t seed, const SimOptions& options)
       reorder_(options.reorder),
       default_nic_(options.nic_bytes_per_second) {}
 
+template <class Order>
+void Network::arrivals(Departure& departure, const Pair& pair, const Order& in_order) {
+  const Link& way = link(pair.first, pair.second);
+  // Each message takes the same number of draws whatever becomes of it, so that one changed probability does not shift all the others.
+  const bool lost = random_.uniform() < way.loss;
+  const bool twice = random_.uniform() < way.duplication;
+  const Instant first = in_order(arrival(way, departure.starts));
+  const Instant second = std::max(first, in_order(arrival(way, departure.starts))) + late_copy();
+  if (lost || blocked(pair.first, pair.second)) return;
+  departure.arrivals.push_back(first);
+  if (twice) departure.arrivals.push_back(second);
+}
+
 Network::Departure Network::send(ActorId from, ActorId to, std::size_t bytes, Instant ready) {
   const Pair pair{from, to};
-  const Link& way = link(from, to);
   Instant& free_at = sending_until_[from];
   Departure departure;
   departure.starts = std::max(ready, free_at);
   free_at = departure.starts + transfer_time(from, bytes);
-  // Each message takes the same number of draws whatever becomes of it, so that one changed probability does not shift all the others.
-  const bool lost = random_.uniform() < way.loss;
-  const bool twice = random_.uniform() < way.duplication;
-  const Instant first = arrival(way, pair, departure.starts);
-  const Instant second = std::max(first, arrival(way, pair, departure.starts)) + late_copy();
-  if (lost || blocked(from, to)) return departure;
-  departure.arrivals.push_back(first);
-  if (twice) departure.arrivals.push_back(second);
-  if (!reorder_) last_arrival_[pair] = departure.arrivals.back();
+  arrivals(departure, pair, [&](Instant at) {
+    const auto last = last_arrival_.find(pair);
+    return reorder_ || last == last_arrival_.end() ? at : std::max(at, last->second);
+  });
+  if (!reorder_ && !departure.arrivals.empty()) last_arrival_[pair] = departure.arrivals.back();
+  return departure;
+}
+
+Network::Departure Network::send_aside(ActorId from, ActorId to, Instant ready) {
+  Departure departure;
+  departure.starts = ready;
+  arrivals(departure, {from, to}, [](Instant at) { return at; });
   return departure;
 }
 
@@ -35,12 +50,9 @@ Duration Network::late_copy() {
   return reorder_ ? from_seconds(random_.uniform() * kLateSecondsMax) : Duration::zero();
 }
 
-Instant Network::arrival(const Link& link, const Pair& pair, Instant starts) {
+Instant Network::arrival(const Link& link, Instant starts) {
   const auto jitter = Duration(static_cast<Duration::rep>(random_.uniform() * static_cast<double>(link.jitter.count())));
-  const Instant at = starts + link.latency + jitter;
-  if (reorder_) return at;
-  const auto last = last_arrival_.find(pair);
-  return last == last_arrival_.end() ? at : std::max(at, last->second);
+  return starts + link.latency + jitter;
 }
 
 Instant Network::receive(ActorId from, ActorId to, std::size_t bytes, Instant first_byte) {

@@ -28,6 +28,8 @@ class Network {
     std::vector<Instant> arrivals;  ///< of its first byte at the receiver; none: lost, two: duplicated
   };
   Departure send(ActorId from, ActorId to, std::size_t bytes, Instant ready);
+  /// On a connection of its own: a message of a few bytes, which shares the NIC with what goes on others and does not wait for it.
+  Departure send_aside(ActorId from, ActorId to, Instant ready);
   /// When the last byte of a message whose first byte arrives now has been received; occupies the receiver's NIC until then.
   Instant receive(ActorId from, ActorId to, std::size_t bytes, Instant first_byte);
 
@@ -47,7 +49,9 @@ class Network {
   [[nodiscard]] const Link& link(ActorId from, ActorId to) const;
   [[nodiscard]] Duration transfer_time(ActorId actor, std::size_t bytes) const;
   Duration late_copy();
-  [[nodiscard]] Instant arrival(const Link& link, const Pair& pair, Instant starts);
+  template <class Order>
+  void arrivals(Departure& departure, const Pair& pair, const Order& in_order);
+  [[nodiscard]] Instant arrival(const Link& link, Instant starts);
 
   Random random_;
   Link default_link_;

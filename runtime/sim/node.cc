@@ -7,6 +7,7 @@ ActorId SimContext::self() const { return node_.id; }
 Random& SimContext::random() { return node_.random; }
 Storage& SimContext::storage() { return node_.storage; }
 Status SimContext::post(ActorId to, const Parcel& parcel) { return reactor_.post(node_, to, parcel, false); }
+bool SimContext::has_room(ActorId to, std::size_t body_bytes) const { return reactor_.has_room(node_.id, to, body_bytes); }
 void SimContext::introduce(ActorId peer, const std::string& endpoint) { reactor_.introduce(node_, peer, endpoint); }
 void SimContext::forget(ActorId peer) { node_.introduced.erase(peer); }
 void SimContext::wake_after(Duration delay, std::uint32_t timer) { reactor_.wake_after(node_, delay, timer); }

@@ -23,6 +23,7 @@ class SimContext final : public Context {
   [[nodiscard]] Instant now() const override { return reactor_.now_; }
   Random& random() override;
   Status post(ActorId to, const Parcel& parcel) override;
+  [[nodiscard]] bool has_room(ActorId to, std::size_t body_bytes) const override;
   void introduce(ActorId peer, const std::string& endpoint) override;
   void forget(ActorId peer) override;
   void wake_after(Duration delay, std::uint32_t timer) override;

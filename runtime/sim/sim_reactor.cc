@@ -15,6 +15,7 @@ struct SimReactor::Flight {
   Envelope envelope;
   ActorId to;
   std::uint64_t sender_life = 0;
+  bool heart = false;                        ///< on a connection of its own, which shares the NIC: it waits behind nothing large
   std::shared_ptr<std::size_t> credit_used;  ///< of the connection that it was posted on; null for heartbeats
   std::size_t credit = 0;                    ///< to give back; zero once it was
 };
@@ -74,19 +75,24 @@ void SimReactor::handle_next_event() {
   if (after_event_) after_event_();
 }
 
+bool SimReactor::has_room(ActorId from, ActorId to, std::size_t body_bytes) const {
+  const auto used = credit_used_.find({from, to});
+  if (used == credit_used_.end() || !used->second || *used->second == 0) return true;  // a single message above the credit goes alone
+  return *used->second + body_bytes <= options_.credit_bytes;
+}
+
 Status SimReactor::post(Node& from, ActorId to, const Parcel& parcel, bool heart) {
   if (!introduced(from, to)) return {Errc::unreachable, "no introduction to " + to_string(to)};
   if (!live(to) && !options_.unreachable_is_silent) return {Errc::unreachable, "no route to " + to_string(to)};
   auto flight = std::make_shared<Flight>();
   flight->to = to;
   flight->sender_life = from.life;
+  flight->heart = heart;
   const std::size_t body_bytes = parcel.body->size();
   if (!heart) {
+    if (!has_room(from.id, to, body_bytes)) return {Errc::over_limit, "the byte credit towards " + to_string(to) + " is used up"};
     auto& used = credit_used_[{from.id, to}];
     if (!used) used = std::make_shared<std::size_t>(0);
-    if (*used > 0 && *used + body_bytes > options_.credit_bytes) {  // a single message above the credit goes alone
-      return {Errc::over_limit, "the byte credit towards " + to_string(to) + " is used up"};
-    }
     *used += body_bytes;
     flight->credit_used = used;
     flight->credit = body_bytes;
@@ -103,7 +109,8 @@ std::size_t SimReactor::nic_bytes(const Envelope& envelope) const {
 }
 
 void SimReactor::launch(const std::shared_ptr<Flight>& flight, Instant ready) {
-  const Network::Departure departure = network_.send(flight->envelope.from, flight->to, nic_bytes(flight->envelope), ready);
+  const Network::Departure departure = flight->heart ? network_.send_aside(flight->envelope.from, flight->to, ready)
+                                                     : network_.send(flight->envelope.from, flight->to, nic_bytes(flight->envelope), ready);
   for (const Instant arrival : departure.arrivals) {
     at(arrival, [this, flight, starts = departure.starts] { arrive(flight, starts); });
   }
@@ -114,7 +121,7 @@ void SimReactor::arrive(const std::shared_ptr<Flight>& flight, Instant starts) {
   const auto crash = crashes_.find(flight->sender_life);
   const bool never_left = crash != crashes_.end() && crash->second < starts;
   if (never_left || network_.blocked(flight->envelope.from, flight->to) || !live(flight->to)) return release(*flight);
-  const Instant complete = network_.receive(flight->envelope.from, flight->to, nic_bytes(flight->envelope), now_);
+  const Instant complete = flight->heart ? now_ : network_.receive(flight->envelope.from, flight->to, nic_bytes(flight->envelope), now_);
   at(complete, [this, flight] {
     Node* node = living(flight->to);
     if (!node) return release(*flight);

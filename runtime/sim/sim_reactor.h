@@ -88,6 +88,7 @@ class SimReactor final : public Reactor {
   struct Flight;
 
   Status post(Node& from, ActorId to, const Parcel& parcel, bool heart);
+  [[nodiscard]] bool has_room(ActorId from, ActorId to, std::size_t body_bytes) const;
   /// What a message occupies a NIC with.
   [[nodiscard]] std::size_t nic_bytes(const Envelope& envelope) const;
   void launch(const std::shared_ptr<Flight>& flight, Instant ready);

@@ -34,6 +34,7 @@ class ZmqReactor::Loop final : public Context {
   [[nodiscard]] Instant now() const override { return Instant(std::chrono::steady_clock::now() - began_); }
   Random& random() override { return random_; }
   Status post(ActorId to, const Parcel& parcel) override { return office_->post(to, parcel, now()); }
+  [[nodiscard]] bool has_room(ActorId to, std::size_t body_bytes) const override { return office_->has_room(to, body_bytes); }
   void introduce(ActorId peer, const std::string& endpoint) override { office_->introduce(peer, endpoint, now()); }
   void forget(ActorId peer) override { office_->forget(peer); }
   void wake_after(Duration delay, std::uint32_t timer) override { timers_.set(timer, now() + std::max(delay, Duration::zero())); }

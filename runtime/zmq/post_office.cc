@@ -53,6 +53,11 @@ Result<std::unique_ptr<PostOffice>> PostOffice::open(const ZmqOptions& options, 
   return office;
 }
 
+bool PostOffice::has_room(ActorId to, std::size_t body_bytes) const {
+  const auto peer = peers_.find(to);
+  return peer == peers_.end() || peer->second.outbox.admits(body_bytes, options_.credit_bytes);
+}
+
 Status PostOffice::post(ActorId to, const Parcel& parcel, Instant now) {
   if (to == options_.self) return {Errc::unreachable, "an actor has no way to itself"};
   if (parcel.body->size() > options_.message_bytes_max) {

@@ -34,6 +34,7 @@ class PostOffice {
   ~PostOffice();
 
   Status post(ActorId to, const Parcel& parcel, Instant now);
+  [[nodiscard]] bool has_room(ActorId to, std::size_t body_bytes) const;
   void introduce(ActorId peer, const std::string& endpoint, Instant now);
   void forget(ActorId peer);
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "learning/nn/loss.h"
+#include "learning/params/arithmetic.h"
 #include "learning/params/server_rule.h"
 
 namespace hourglass {
@@ -103,8 +104,8 @@ void SoloTrainer::gather(const Lease& lease) {
 }
 
 void SoloTrainer::learn(Part& part, double rate) {
-  part.optimizer->step(part.parameters, part.gradient, rate);
-  for (std::size_t i = 0; i < part.parameters.size(); ++i) part.parameters[i] += part.gradient[i];
+  (void)params::step_if_usable(*part.optimizer, part.parameters, part.gradient, rate);
+  params::add(part.parameters, part.gradient);
 }
 
 void SoloTrainer::train(double progress) {

@@ -70,6 +70,7 @@ class MonitorBench final : public Context {
     posted.emplace_back(to, parcel.type);
     return {};
   }
+  [[nodiscard]] bool has_room(ActorId, std::size_t) const override { return true; }
   void introduce(ActorId, const std::string&) override {}
   void forget(ActorId) override {}
   void wake_after(Duration delay, std::uint32_t timer) override { timers_[timer] = now_ + delay; }

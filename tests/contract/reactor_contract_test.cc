@@ -128,8 +128,11 @@ TEST_P(ReactorContract, WhatWasAcceptedIsDeliveredAlsoWhenTheCreditRunsOut) {
   const Parcel parcel = filler(100'000, Traffic::batch);
   cluster_->act(kConv, [&](Context& context) {
     for (int i = 0; i < 2000 && refused == 0; ++i) {
+      const bool room = context.has_room(kAggregator, parcel.body->size());
       const Status sent = context.post(kAggregator, parcel);
+      EXPECT_TRUE(room || !sent.ok()) << "post() takes no more than has_room() admits";
       if (!sent.ok()) {
+        EXPECT_FALSE(context.has_room(kAggregator, parcel.body->size()));
         EXPECT_EQ(sent.error().code, Errc::over_limit);
       }
       ++(sent.ok() ? accepted : refused);
