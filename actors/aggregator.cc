@@ -7,6 +7,7 @@
 
 #include "actors/aggregator/admission.h"
 #include "actors/aggregator/fc_state.h"
+#include "actors/aggregator/final_replicas.h"
 #include "actors/aggregator/member_table.h"
 #include "actors/aggregator/run_books.h"
 #include "actors/aggregator/run_report.h"
@@ -25,6 +26,9 @@ constexpr Duration kTick = 100ms;
 constexpr Duration kRosterRepeat = 5s;
 constexpr Duration kWaitingLog = 5s;
 constexpr Duration kReplaceSilentAfter = 3s;  ///< a newcomer takes the place of a member silent for so long
+/// A dead process' connections are closed at once; one that merely connects again is back before the first, and TCP's own probes take
+/// longer than the second to give a connection up.
+constexpr Duration kHungUpAfter = 2500ms, kHungUpBefore = 4500ms;
 constexpr Duration kCollectRepeat = 5s;
 constexpr Duration kFarewellMax = 5s;  ///< for members to say goodbye at the end
 constexpr std::string_view kModelFile = "model.safetensors";
@@ -143,7 +147,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void on(Context& context, ActorId from, PhaseReached&& message) {
     if (message.generation != options_.generation || message.phase != phase_ || members_.find(from) == nullptr) return;
-    reached_[from] = message.version;
+    reached_[from] = {message.version, message.digest};
     advance(context);
   }
 
@@ -284,15 +288,23 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     context.log(Severity::warning, "a tree node is gone with what it held", {{"peer", to_string(id)}, {"norm", std::to_string(norm)}});
   }
 
+  /// Does a silent member's host say that nobody is there any more? Not so where a network is cut: there, connections stay for longer.
+  bool has_hung_up(Context& context, ActorId id, Duration silence) const {
+    if (silence < kHungUpAfter || silence > kHungUpBefore) return false;
+    const Status sent = context.send(id, HeartbeatReply{options_.generation});
+    return !sent.ok() && sent.error().code == Errc::unreachable;
+  }
+
   void remove_the_dead(Context& context) {
     const Instant limit = context.now() - from_seconds(job().dead_after_seconds);
     std::vector<ActorId> dead;
     for (const auto& [id, row] : members_.rows()) {
-      if (row.last_seen < limit) dead.push_back(id);
+      if (row.last_seen < limit || has_hung_up(context, id, context.now() - row.last_seen)) dead.push_back(id);
     }
     for (const ActorId id : dead) {
-      context.log(Severity::warning, "member lost: no heartbeat",
-                  {{"peer", to_string(id)}, {"seconds", std::to_string(job().dead_after_seconds)}});
+      const Duration silence = context.now() - members_.find(id)->last_seen;
+      context.log(Severity::warning, silence > context.now() - limit ? "member lost: no heartbeat" : "member lost: it has hung up",
+                  {{"peer", to_string(id)}, {"seconds", std::to_string(seconds(silence))}});
       context.count("members_lost", 1);
       remove(context, id);
     }
@@ -387,16 +399,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     bool all = true;
     for (GroupServer* group : {&*conv_, fc_ && !fc_alone() ? &*fc_ : nullptr}) {
       if (group == nullptr) continue;
-      std::optional<std::uint64_t>& final_version = group == &*conv_ ? final_conv_ : final_fc_;
       if (!group->everybody_flushed()) return false;
-      if (final_version != group->store().version()) {
-        final_version = group->store().version();
-        group->publish_final(context);
-      }
-      for (const ActorId id : members_.ids(group == &*conv_ ? Role::conv_worker : Role::fc_worker)) {
-        const auto reached = reached_.find(id);
-        all = all && reached != reached_.end() && reached->second == *final_version;
-      }
+      FinalReplicas& final = group == &*conv_ ? final_conv_ : final_fc_;
+      all = final.settled(context, *group, members_.ids(group == &*conv_ ? Role::conv_worker : Role::fc_worker), reached_) && all;
     }
     // What it says now comes after any state that it sent before.
     if (fc_alone()) all = all && std::ranges::all_of(members_.ids(Role::fc_worker), [&](ActorId id) { return reached_.contains(id); });
@@ -462,6 +467,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     facts.fc_version = fc_version();
     facts.bytes_per_second = books_.bytes_per_second();
     facts.message = message_;
+    facts.replicas.compared = final_conv_.counts().compared + final_fc_.counts().compared;
+    facts.replicas.differing = final_conv_.counts().differing + final_fc_.counts().differing;
     RunStatus& s = facts.status;
     s.run = options_.run;
     s.generation = options_.generation;
@@ -502,8 +509,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   std::uint64_t roster_revision_ = 0;
   Phase phase_ = Phase::waiting;
   Instant started_{}, phase_since_{}, roster_sent_{}, waiting_logged_{}, collect_asked_{};
-  std::map<ActorId, std::uint64_t> reached_;
-  std::optional<std::uint64_t> final_conv_, final_fc_;
+  std::map<ActorId, FinalReplicas::Told> reached_;
+  FinalReplicas final_conv_, final_fc_;
   RunBooks books_;
   std::optional<FcStateCollector> fc_state_;  ///< where there is one FC worker
   bool fc_collected_ = false;

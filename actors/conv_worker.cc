@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/group_member.h"
 #include "actors/lease_book.h"
+#include "actors/replica_digest.h"
 #include "actors/tree.h"
 #include "actors/worker_parts.h"
 #include "learning/data/dataset.h"
@@ -151,6 +153,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     if (!group_) return;
     const auto settled = group_->on(context, message);
     if (!settled) return;
+    if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"clock", std::to_string(*settled)}});
     leases_.settled(*settled);
     ask_for_data(context, false);
     run_dry(context);
@@ -192,6 +195,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
       if (!samples.ok()) return membership_.leave(context, Samples::exit_code_of(samples.error()), samples.error().text);
       samples_.emplace(std::move(*samples));
     }
+    at_work_ = false;
     group_.emplace(Group::conv, std::move(parts->replica), membership_.welcome());
     started_ = group_->clock() * job().local_steps;
     if (job().tree_arity == 0) group_->start(context);  // else the roster tells the parent
@@ -365,7 +369,9 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   void report_phase(Context& context) {
     if (membership_.phase() != Phase::flushing || !group_->flushed()) return;
-    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::flushing, group_->replica().version()});
+    const params::Replica& replica = group_->replica();
+    (void)context.send(kAggregator,
+                       PhaseReached{membership_.generation(), Phase::flushing, replica.version(), digest_of(replica.published())});
   }
 
   void after_update(Context& context) {
@@ -419,6 +425,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   double unit_progress_ = 0;
   std::vector<float> gradient_, boundary_, logit_gradient_;
   bool active_ = true;
+  bool at_work_ = false;  ///< a push of this membership has been settled
   std::uint64_t activity_sequence_ = 0;
   bool leaving_ = false;
   Instant leaving_since_{};

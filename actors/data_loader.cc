@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/lease_table.h"
 #include "runtime/membership_client.h"
@@ -96,7 +97,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
                 {{"dataset", job().dataset}, {"train", std::to_string(train)}, {"test", std::to_string(test)}});
     leases_.emplace(LeasePlan{train, test, job().batch, job().epochs, job().samples, job().evaluate_every, job().seed});
     requests_.clear();
-    resumed_ = false;
+    resumed_ = at_work_ = false;
     tell(context);
   }
 
@@ -122,7 +123,10 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     batch.ids = lease.samples;
     HG_CHECK(samples_->gather(batch).ok(), "leases are of samples that there are");
     if (job().local_data) Samples::strip(batch);
-    if (context.send(worker, batch).ok()) return true;
+    if (context.send(worker, batch).ok()) {
+      if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"epoch", std::to_string(lease.epoch)}});
+      return true;
+    }
     leases_->give_back(lease.id);
     return false;
   }
@@ -146,6 +150,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   std::optional<Samples> samples_;
   std::optional<LeaseTable> leases_;
   bool resumed_ = false;                       ///< the aggregator has said where to begin
+  bool at_work_ = false;                       ///< a batch of this membership is on its way
   std::map<ActorId, std::uint64_t> requests_;  ///< newest request of each worker
   std::vector<EvaluationResult> evaluations_;
   double loss_ = 0;

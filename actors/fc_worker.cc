@@ -6,8 +6,10 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/group_member.h"
+#include "actors/replica_digest.h"
 #include "actors/round.h"
 #include "actors/worker_parts.h"
 #include "learning/nn/loss.h"
@@ -176,6 +178,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     answers_.clear();
     in_unit_ = unit_samples_ = 0;
     active_ = true;
+    at_work_ = false;
     group_.emplace(Group::fc, std::move(parts->replica), membership_.welcome());
     steps_ = group_->clock() * job().local_steps;
     group_->start(context);
@@ -301,6 +304,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     }
     answer(context, taken, rows);
     learn(context, parameters, taken.size(), progress, static_cast<std::uint32_t>(rows));
+    if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"version", std::to_string(version())}});
     context.count("steps", 1);
     context.count("samples", static_cast<double>(rows));
     context.count("loss_sum", loss.loss_sum);
@@ -373,7 +377,8 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
 
   void report_phase(Context& context) {
     if (!group_ || membership_.phase() != Phase::flushing || (!alone() && !group_->flushed())) return;
-    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::flushing, version()});
+    const std::uint32_t digest = digest_of(alone() ? std::span<const float>(*own_) : group_->replica().published());
+    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::flushing, version(), digest});
   }
 
   void after_update(Context& context) {
@@ -453,6 +458,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   std::uint64_t unit_version_ = 0;
   double unit_progress_ = 0;
   bool active_ = true;
+  bool at_work_ = false;  ///< a step of this membership is done
   std::uint64_t activity_sequence_ = 0;
   bool leaving_ = false;
   Instant leaving_since_{};

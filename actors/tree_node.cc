@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "actors/group_member.h"
 #include "actors/group_server.h"
@@ -120,6 +121,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
 
   void on(Context& context, ActorId, PushVerdict&& message) {
     if (!member_ || !member_->on(context, message)) return;
+    if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"clock", std::to_string(message.clock)}});
     pump(context);
   }
   void on(Context& context, ActorId from, ParameterUpdate&& message) {
@@ -162,6 +164,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     round_ = gathered_ = 0;
     samples_ = 0;
     active_ = true;
+    at_work_ = false;
   }
 
   /// Forwards what is due, and leaves when there is nothing more to forward.
@@ -253,6 +256,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
   std::uint32_t samples_ = 0;
   Instant gathering_since_{};
   bool active_ = true;
+  bool at_work_ = false;  ///< a push of this membership has been settled
   std::uint64_t activity_sequence_ = 0;
   bool leaving_ = false;
   Instant leaving_since_{};

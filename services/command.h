@@ -18,6 +18,7 @@ enum Takes : unsigned {
   kTakesDashboard = 8,    ///< --no-dashboard
   kTakesFrom = 16,        ///< --from
   kTakesSimulation = 32,  ///< settings of Scope::simulation
+  kTakesChaos = 64,       ///< settings of Scope::chaos
 };
 
 struct Invocation {
@@ -40,6 +41,7 @@ struct Command {
 const std::vector<Command>& commands();
 
 ExitCode run_train(Invocation& invocation);
+ExitCode run_chaos(Invocation& invocation);
 ExitCode run_data_loader(Invocation& invocation);
 ExitCode run_conv_worker(Invocation& invocation);
 ExitCode run_fc_worker(Invocation& invocation);

@@ -35,6 +35,11 @@ const std::vector<Command>& commands() {
        "  hourglass simulate --conv-workers 8 --bandwidth 100 --compress \"topk ratio=0.01 | two_level | rice\" --json\n"
        "  hourglass simulate job.toml --bandwidth 10 --latency 20 --loss 0.01\n",
        kTakesProcess | kTakesJob | kTakesJson | kTakesSimulation, run_simulate},
+      {"chaos", "train on this machine while processes are killed and stopped at random; checks that the run survives it",
+       "  hourglass chaos --epochs 3 --minutes 2\n"
+       "  hourglass chaos job.toml --minutes 15 --every 5-20 --roles conv,fc,loader --actions kill,stop --seed 7 --json\n"
+       "Strikes begin with training and end after --minutes, or with the run: give it epochs enough. Exit code 1: a check failed.\n",
+       kTakesProcess | kTakesJob | kTakesJson | kTakesDashboard | kTakesChaos, run_chaos},
       {"evaluate", "test accuracy and loss of a saved model",
        "  hourglass evaluate --from runs/a --json\n  hourglass evaluate --from a.safetensors --model cnn --dataset fashion_mnist\n",
        kTakesProcess | kTakesJob | kTakesJson | kTakesFrom, run_evaluate},

@@ -195,6 +195,7 @@ std::string result_json(const RunFacts& facts, const std::string& outcome, const
               {"versions", versions},
               {"staleness", staleness_of(facts)},
               {"ledger", ledger_of(facts)},
+              {"replicas", {{"compared", facts.replicas.compared}, {"differing", facts.replicas.differing}}},
               {"bytes", bytes_of(facts)},
               {"dropped_input", dropped_of(facts)},
               {"cpu_seconds", cpu},

@@ -25,6 +25,7 @@ bool accepts(const Command& command, const Setting& setting) {
     case Scope::job: return (command.takes & kTakesJob) != 0;
     case Scope::process: return (command.takes & kTakesProcess) != 0;
     case Scope::simulation: return (command.takes & kTakesSimulation) != 0;
+    case Scope::chaos: return (command.takes & kTakesChaos) != 0;
   }
   return false;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "services/chaos/nemesis.h"
 #include "services/options/setting.h"
 #include "services/options/setting_kinds.h"
 
@@ -104,6 +105,17 @@ std::vector<Setting> make_table() {
           real("simulate.fc_time", "--fc-time", 0, 1e6, "milliseconds of an FC worker's step on one batch", HG_MEMBER(simulation.fc_ms))),
       of_simulation(yes_no("simulate.free_evaluation", "--free-evaluation", "evaluations cost no time and no network",
                            HG_MEMBER(simulation.free_evaluation))),
+
+      of_chaos(real("chaos.minutes", "--minutes", 0.01, 100000, "no strike after so many minutes of training", HG_MEMBER(chaos.minutes))),
+      of_chaos(text_where("chaos.every", "--every", "seconds or a range of seconds, as 5-20",
+                          "pause between two strikes, drawn anew each time", HG_MEMBER(chaos.every),
+                          [](const std::string& text) { return chaos::parse_pauses(text).has_value(); })),
+      of_chaos(text_where("chaos.roles", "--roles", "a list of conv, fc, loader, tree, monitor, aggregator",
+                          "whose processes are struck; the aggregator's death ends the run", HG_MEMBER(chaos.roles),
+                          [](const std::string& text) { return chaos::parse_roles(text).has_value(); })),
+      of_chaos(text_where("chaos.actions", "--actions", "a list of kill, stop, term",
+                          "SIGKILL; SIGSTOP, and SIGCONT after up to 1.5 times cluster.dead_after; SIGTERM", HG_MEMBER(chaos.actions),
+                          [](const std::string& text) { return chaos::parse_actions(text).has_value(); })),
 
       per_process(choice("log.format", "--log-format", {"auto", "text", "json"}, "auto: text, JSON lines inside containers",
                          HG_MEMBER(log_format))),

@@ -20,9 +20,18 @@ struct SimulationSettings {
   bool free_evaluation = false;
 };
 
+/// What `hourglass chaos` does to its run. Texts as services/chaos/nemesis.h reads them.
+struct ChaosSettings {
+  double minutes = 2;
+  std::string every = "5-20";
+  std::string roles = "conv,fc,loader,tree,monitor";
+  std::string actions = "kill,stop,term";
+};
+
 struct Settings {
   Job job;  ///< `threads` and the sample's shape are filled in by complete() in options/validate.h
   SimulationSettings simulation;
+  ChaosSettings chaos;
   std::string run_dir;                    ///< empty: train makes one below ./runs; a role process uses the working folder
   std::string data_dir;                   ///< empty: the dataset's own default
   std::uint32_t threads = Job{}.threads;  ///< 0: as many as this process may use

@@ -50,7 +50,7 @@ TEST(Train, AWholeRunEndsWithOneObjectAndAModelThatEvaluatesTheSame) {
   ASSERT_EQ(program.wait(), 0) << program.errors();
   const json result = object_of(program);
   for (const char* key : {"run", "status", "seconds", "epochs", "samples", "samples_per_s", "accuracy", "loss", "history", "conv_workers",
-                          "fc_workers", "versions", "staleness", "ledger", "bytes", "cpu_seconds", "model"}) {
+                          "fc_workers", "versions", "staleness", "ledger", "replicas", "bytes", "cpu_seconds", "model"}) {
     EXPECT_TRUE(result.contains(key)) << key;
   }
   EXPECT_EQ(result["status"], "finished");
