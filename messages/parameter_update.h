@@ -14,11 +14,14 @@ namespace hourglass {
 struct VersionDelta {
   std::uint64_t to = 0;               ///< version after it
   std::vector<GradientBlock> blocks;  ///< added one after the other
+  std::vector<GradientBlock>
+      replaced;  ///< then these: entries are the values themselves (f32), where that says the steps of several versions in fewer bytes
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
     v.number(m.to);
     v.items(m.blocks, limits::kBlocks);
+    v.items(m.replaced, limits::kBlocks);
   }
 };
 

@@ -24,7 +24,7 @@ ParameterUpdate large_update() {
     const std::uint64_t word = random.next();
     std::memcpy(block.values.data() + i, &word, sizeof word);
   }
-  update.deltas = {{1, {std::move(block)}}};
+  update.deltas = {{1, {std::move(block)}, {}}};
   return update;
 }
 

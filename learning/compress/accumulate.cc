@@ -60,12 +60,22 @@ Status entries_of(const GradientBlock& block, std::size_t group_size, Entries& e
   return {};
 }
 
+Status validate_values(const GradientBlock& block, std::size_t group_size) {
+  if (block.value_codec != ValueCodec::f32) return {Errc::malformed, "only an f32 block has the values themselves"};
+  return validate(block, group_size);
+}
+
 Status assign(const GradientBlock& block, std::span<float> values) {
-  if (Status good = validate(block, values.size()); !good.ok()) return good;
-  if (block.index_codec != IndexCodec::none || block.value_codec != ValueCodec::f32) {
-    return {Errc::malformed, "only a dense f32 block has absolute values"};
+  if (block.value_codec != ValueCodec::f32) return {Errc::malformed, "only an f32 block has the values themselves"};
+  std::vector<std::uint32_t> indices;
+  if (Status good = open_block(block, values.size(), indices); !good.ok()) return good;
+  if (block.index_codec == IndexCodec::none) {
+    if (block.length > 0) std::memcpy(values.data() + block.offset, block.values.data(), block.values.size());
+    return {};
   }
-  if (block.length > 0) std::memcpy(values.data() + block.offset, block.values.data(), block.values.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    std::memcpy(&values[block.offset + indices[i]], block.values.data() + i * sizeof(float), sizeof(float));
+  }
   return {};
 }
 

@@ -79,7 +79,11 @@ Status validate(const GradientBlock& block, std::size_t group_size);
 Status accumulate(const GradientBlock& block, std::span<float> sum, float weight = 1.0F);
 /// The entries of a block, relative to its offset: all of its range where it has no indices. Errors as validate().
 Status entries_of(const GradientBlock& block, std::size_t group_size, Entries& entries);
-/// Like accumulate, but the range's entries are overwritten (absolute values; dense f32 blocks only, else malformed).
+/// The entries of a range at `indices` (ascending), as f32, with the smallest index codec: for assign(). The caller sets its offset.
+GradientBlock block_of_values(std::span<const float> range, std::span<const std::uint32_t> indices);
+/// As validate(); f32 blocks only, else malformed.
+Status validate_values(const GradientBlock& block, std::size_t group_size);
+/// Like accumulate, but the entries are overwritten. Errors as validate_values().
 Status assign(const GradientBlock& block, std::span<float> values);
 
 }  // namespace hourglass::compress

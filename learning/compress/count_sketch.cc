@@ -216,6 +216,16 @@ Status merge_estimates(const Sketch& a, const Sketch& b, Sketch& sum) {
 }  // namespace
 
 Status merge(GradientBlock& into, const GradientBlock& other) {
+  // A range of zeros is sent as no entries at all, in no form.
+  const auto nothing = [](const GradientBlock& block) { return block.count == 0 && block.indices.empty() && block.values.empty(); };
+  if (into.offset == other.offset && into.length == other.length && (nothing(into) || nothing(other))) {
+    if (!nothing(into)) return {};
+    if (!nothing(other)) {
+      if (const Result<Sketch> b = read_sketch(other); !b.ok()) return b.error();
+    }
+    into = other;
+    return {};
+  }
   const Result<Sketch> a = read_sketch(into);
   if (!a.ok()) return a.error();
   const Result<Sketch> b = read_sketch(other);

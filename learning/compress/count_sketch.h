@@ -33,8 +33,9 @@ Result<std::unique_ptr<Transform>> make_count_sketch(const SpecStage& stage, con
 const ValueDecoder& count_sketch_decoder();
 
 /// `into` becomes the sketch of the sum. Exact forms: the order in which several are merged does not matter, to the bit; a sum whose
-/// members do not peel any more is kept as integers. Errors: malformed or bad_data as check(); bad_config where the two differ in range,
-/// form, key, exponent, cells, width or unit; bad_data where a float cell would not be finite. Then `into` is unchanged.
+/// members do not peel any more is kept as integers; a range of zeros, which is sent as no entries, adds nothing. Errors: malformed or
+/// bad_data as check(); bad_config where the two differ in range, form, key, exponent, cells, width or unit; bad_data where a float cell
+/// would not be finite. Then `into` is unchanged.
 Status merge(GradientBlock& into, const GradientBlock& other);
 
 }  // namespace hourglass::compress

@@ -113,6 +113,21 @@ class Whole final : public Compressor {
 
 }  // namespace
 
+GradientBlock block_of_values(std::span<const float> range, std::span<const std::uint32_t> indices) {
+  GradientBlock block;
+  block.length = range.size();
+  block.count = indices.size();
+  std::vector<float> values(indices.size());
+  for (std::size_t i = 0; i < indices.size(); ++i) values[i] = range[indices[i]];
+  block.values = to_bytes(std::span<const float>(values));
+  if (indices.empty() && !range.empty()) {
+    block.index_codec = IndexCodec::raw;
+  } else {
+    encode_smallest(indices, range.size(), block);
+  }
+  return block;
+}
+
 Result<std::unique_ptr<Compressor>> make_compressor(const Plan& plan, const Shape& shape) {
   if (plan.transform) {
     auto transform = plan.transform->row->make_transform(plan.transform->spec, shape);

@@ -57,7 +57,7 @@ void ParameterStore::publish() {
     const Status status = compress::accumulate(block, published_);
     HG_CHECK(status.ok(), "our own blocks are valid");
   }
-  ring_.push(from, {version_, std::move(*blocks)});
+  ring_.push(from, {version_, std::move(*blocks), {}});
 }
 
 void ParameterStore::publish_exact() {
@@ -80,7 +80,7 @@ void ParameterStore::replace(std::vector<float> values, std::uint64_t version) {
 
 Result<std::vector<VersionDelta>> ParameterStore::deltas_since(std::uint64_t from) const {
   if (from == published_version_) return std::vector<VersionDelta>();
-  return ring_.since(from, size() * sizeof(float));
+  return ring_.since(from, published());
 }
 
 }  // namespace hourglass::params

@@ -5,12 +5,9 @@
 
 #include "base/check.h"
 #include "learning/compress/compressor.h"
+#include "learning/params/merged_deltas.h"
 
 namespace hourglass::params {
-namespace {
-constexpr std::size_t kBlockBytes = 32;  ///< about what a block costs beside its blobs
-}
-
 VersionDelta whole(std::uint64_t version, std::span<const float> values) {
   VersionDelta out;
   out.to = version;
@@ -22,32 +19,25 @@ VersionDelta whole(std::uint64_t version, std::span<const float> values) {
 }
 
 void DeltaRing::push(std::uint64_t from, VersionDelta delta) {
-  Entry entry{from, std::move(delta), 0};
-  for (const GradientBlock& block : entry.delta.blocks) entry.bytes += block.indices.size() + block.values.size() + kBlockBytes;
-  ring_.push_back(std::move(entry));
+  ring_.push_back({from, std::move(delta)});
   if (ring_.size() > kDeltasMax) ring_.pop_front();
 }
 
-Result<std::vector<VersionDelta>> DeltaRing::since(std::uint64_t from, std::size_t whole_bytes) const {
-  std::vector<VersionDelta> out;
-  std::size_t bytes = 0;
-  for (auto entry = ring_.rbegin(); entry != ring_.rend(); ++entry) {
-    bytes += entry->bytes;
-    if (bytes >= whole_bytes) break;
-    out.push_back(entry->delta);
-    if (entry->from == from) {
-      std::reverse(out.begin(), out.end());
-      return out;
-    }
-    if (entry->from < from) break;
-  }
-  return {Errc::too_stale, "no chain of deltas from version " + std::to_string(from)};
+Result<std::vector<VersionDelta>> DeltaRing::since(std::uint64_t from, std::span<const float> newest) const {
+  const auto first = std::find_if(ring_.begin(), ring_.end(), [&](const Entry& entry) { return entry.from == from; });
+  std::vector<const VersionDelta*> chain;
+  for (auto entry = first; entry != ring_.end(); ++entry) chain.push_back(&entry->delta);
+  if (chain.empty()) return {Errc::too_stale, "no chain of deltas from version " + std::to_string(from)};
+  auto deltas = merged(chain, newest);
+  if (!deltas) return {Errc::too_stale, "the values as a whole are smaller than the deltas from version " + std::to_string(from)};
+  return std::move(*deltas);
 }
 
 Result<Taken> PublishedCopy::assign(const ParameterUpdate& update) {
-  if (update.deltas.size() != 1 || update.deltas[0].blocks.size() != 1) return {Errc::malformed, "an absolute update is one block"};
+  if (update.deltas.size() != 1 || update.deltas[0].blocks.size() != 1 || !update.deltas[0].replaced.empty())
+    return {Errc::malformed, "an absolute update is one block"};
   const GradientBlock& block = update.deltas[0].blocks[0];
-  if (block.offset != 0 || block.length != values_.size()) return {Errc::malformed, "an absolute update covers the group"};
+  if (block.offset != 0 || block.count != values_.size()) return {Errc::malformed, "an absolute update covers the group"};
   if (update.deltas[0].to < version_) return Taken::late;
   if (Status status = compress::assign(block, values_); !status.ok()) return status.error();
   version_ = update.deltas[0].to;
@@ -65,6 +55,9 @@ Status PublishedCopy::check(const ParameterUpdate& update) const {
     for (const GradientBlock& block : delta.blocks) {
       if (Status status = compress::validate(block, values_.size()); !status.ok()) return status;
     }
+    for (const GradientBlock& block : delta.replaced) {
+      if (Status status = compress::validate_values(block, values_.size()); !status.ok()) return status;
+    }
   }
   return {};
 }
@@ -77,6 +70,10 @@ Result<Taken> PublishedCopy::absorb(const ParameterUpdate& update) {
   for (const VersionDelta& delta : update.deltas) {
     for (const GradientBlock& block : delta.blocks) {
       const Status status = compress::accumulate(block, values_);
+      HG_CHECK(status.ok(), "validated above");
+    }
+    for (const GradientBlock& block : delta.replaced) {
+      const Status status = compress::assign(block, values_);
       HG_CHECK(status.ok(), "validated above");
     }
   }

@@ -24,14 +24,14 @@ class DeltaRing {
   /// `delta` leads from version `from` to its own.
   void push(std::uint64_t from, VersionDelta delta);
   void clear() { ring_.clear(); }
-  /// What leads from `from` to the newest. Errors: too_stale where the ring does not reach back or `whole_bytes` are fewer.
-  [[nodiscard]] Result<std::vector<VersionDelta>> since(std::uint64_t from, std::size_t whole_bytes) const;
+  /// What leads from `from` to the newest, whose values are `newest`; what several of them changed is merged where that is
+  /// smaller (merged()). Errors: too_stale where the ring does not reach back or `newest` as a whole has fewer bytes.
+  [[nodiscard]] Result<std::vector<VersionDelta>> since(std::uint64_t from, std::span<const float> newest) const;
 
  private:
   struct Entry {
     std::uint64_t from = 0;
     VersionDelta delta;
-    std::size_t bytes = 0;
   };
   std::deque<Entry> ring_;
 };

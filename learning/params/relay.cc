@@ -12,7 +12,7 @@ bool Relay::take(const std::vector<GradientBlock>& blocks, bool flush) { return 
 
 Result<std::vector<VersionDelta>> Relay::deltas_since(std::uint64_t from) const {
   if (from == version()) return std::vector<VersionDelta>();
-  return ring_.since(from, size() * sizeof(float));
+  return ring_.since(from, copy_.values());
 }
 
 Result<std::vector<GradientBlock>> Relay::push(std::uint64_t clock, bool flush, bool /*flush_residual*/) {

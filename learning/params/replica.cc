@@ -105,7 +105,10 @@ Status Replica::absorb(const ParameterUpdate& update) {
   if (!taken.ok()) return taken.error();
   if (*taken == Taken::late) return {};
   if (*taken == Taken::deltas) {
-    for (const VersionDelta& delta : update.deltas) memory_.observe(delta.blocks);
+    for (const VersionDelta& delta : update.deltas) {
+      memory_.observe(delta.blocks);
+      memory_.observe(delta.replaced);
+    }
   }
   drop_contained(update.applied_clock);
   take_in();

@@ -180,7 +180,7 @@ TEST(Simulation, CheckersComplainOfPlantedFaults) {
   ASSERT_TRUE(aggregator.send(worker, fc).ok());
   ParameterUpdate old;
   old.generation = 1;
-  old.deltas = {VersionDelta{0, {}}};
+  old.deltas = {VersionDelta{0, {}, {}}};
   ASSERT_TRUE(aggregator.send(worker, old).ok());
   cluster.reactor().run_for(1s);
   std::string all;

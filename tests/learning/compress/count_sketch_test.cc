@@ -56,6 +56,21 @@ TEST(CountSketch, RoundsToTheNearestStep) {
   for (std::size_t i = 0; i < values.size(); ++i) ASSERT_LE(std::abs(fine[i] - values[i]), 4 * 0x1p-20F);
 }
 
+TEST(CountSketch, ARangeOfZerosAddsNothing) {
+  const auto a = sparse_vector(300, 1);
+  const GradientBlock zeros = sketch(std::vector<float>(kLength), 7);
+  for (const char* options : {"cells=0.2 exponent=-12", "form=float cells=0.2"}) {
+    GradientBlock merged = zeros;
+    ASSERT_TRUE(merge(merged, zeros).ok());
+    EXPECT_TRUE(equal(merged, zeros));
+    ASSERT_TRUE(merge(merged, sketch(a, 7, options)).ok());
+    ASSERT_TRUE(merge(merged, zeros).ok());
+    EXPECT_TRUE(equal(merged, sketch(a, 7, options)));
+  }
+  GradientBlock other_range = sketch(std::vector<float>(kLength - 1), 7);
+  EXPECT_FALSE(merge(other_range, sketch(a, 7)).ok());
+}
+
 TEST(CountSketch, IsLinearInIntegers) {
   const auto a = sparse_vector(300, 1);
   const auto b = sparse_vector(300, 2);

@@ -18,26 +18,28 @@ ParameterUpdate update_of(std::uint64_t from, std::vector<VersionDelta> deltas, 
   return update;
 }
 
+const std::vector<float> kLarge(1000);
+
 TEST(DeltaRing, LeadsFromAnyVersionItReachesBackTo) {
   DeltaRing ring;
   for (std::uint64_t v = 0; v < 5; ++v) ring.push(v, delta_of(v + 1, {1}));
-  const auto some = ring.since(3, 1 << 20);
+  const auto some = ring.since(3, kLarge);
   ASSERT_TRUE(some.ok());
   ASSERT_EQ(some->size(), 2U);
   EXPECT_EQ(some->front().to, 4U);
   EXPECT_EQ(some->back().to, 5U);
-  EXPECT_EQ(ring.since(0, 1 << 20)->size(), 5U);
-  EXPECT_EQ(ring.since(7, 1 << 20).error().code, Errc::too_stale);
-  EXPECT_EQ(ring.since(0, 100).error().code, Errc::too_stale) << "the values are smaller";
+  EXPECT_EQ(ring.since(0, kLarge)->size(), 5U);
+  EXPECT_EQ(ring.since(7, kLarge).error().code, Errc::too_stale);
+  EXPECT_EQ(ring.since(0, {kLarge.data(), 1}).error().code, Errc::too_stale) << "the values are smaller";
   ring.clear();
-  EXPECT_FALSE(ring.since(4, 1 << 20).ok());
+  EXPECT_FALSE(ring.since(4, kLarge).ok());
 }
 
 TEST(DeltaRing, ForgetsTheOldest) {
   DeltaRing ring;
   for (std::uint64_t v = 0; v <= DeltaRing::kDeltasMax; ++v) ring.push(v, delta_of(v + 1, {1}));
-  EXPECT_FALSE(ring.since(0, 1 << 30).ok());
-  EXPECT_TRUE(ring.since(1, 1 << 30).ok());
+  EXPECT_FALSE(ring.since(0, kLarge).ok());
+  EXPECT_TRUE(ring.since(1, kLarge).ok());
 }
 
 TEST(PublishedCopy, TakesDeltasAndValuesAndTellsWhichItTook) {
@@ -69,6 +71,12 @@ TEST(PublishedCopy, WhatDoesNotFitChangesNothing) {
   EXPECT_EQ(refused(update_of(0, {delta_of(1, {1, 1}), delta_of(2, {1, HUGE_VALF})})), Errc::bad_data);
   EXPECT_EQ(refused(update_of(0, {delta_of(1, {1})}, true)), Errc::malformed);
   EXPECT_EQ(refused(update_of(0, {}, true)), Errc::malformed);
+  VersionDelta replacing;
+  replacing.to = 1;
+  replacing.replaced = whole(1, std::vector<float>{1, HUGE_VALF}).blocks;
+  EXPECT_EQ(refused(update_of(0, {replacing})), Errc::bad_data);
+  replacing.replaced[0].value_codec = ValueCodec::bf16;
+  EXPECT_EQ(refused(update_of(0, {replacing})), Errc::malformed) << "values are f32";
   EXPECT_FALSE(copy.absorb(std::vector<float>{1}, 9).ok());
 }
 

@@ -172,7 +172,7 @@ TEST(Replica, GradientsDoNotTouchWhatIsComputedWith) {
   replica.settle(0, Verdict::applied);
   ParameterUpdate update;
   update.applied_clock = 1;
-  update.deltas.push_back({1, push_of({-1, -1, -1})});
+  update.deltas.push_back({1, push_of({-1, -1, -1}), {}});
   ASSERT_TRUE(replica.absorb(update).ok());
   EXPECT_EQ(*replica.working(), (std::vector<float>{2, 3, 4}));
 }
