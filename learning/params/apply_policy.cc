@@ -22,7 +22,7 @@ void add(const std::vector<GradientBlock>& blocks, std::span<float> sum, float w
 class Buffer : public ServerRule {
  public:
   void take(const std::vector<GradientBlock>& blocks, float weight, double progress) override {
-    held_.push_back({progress, weight, blocks});
+    if (!blocks.empty()) held_.push_back({progress, weight, blocks});  // else a worker's last push, with nothing left to say
   }
 
   bool step(std::span<const float> /*parameters*/, std::span<float> delta) override {
@@ -71,6 +71,7 @@ class DelayedNesterov final : public ServerRule {
       : size_(size), momentum_(static_cast<float>(momentum)), fresh_(parameters, 0.0F), round_(parameters, 0.0F), v_(parameters, 0.0F) {}
 
   void take(const std::vector<GradientBlock>& blocks, float weight, double /*progress*/) override {
+    if (blocks.empty()) return;
     add(blocks, fresh_, weight);
     add(blocks, round_, weight);
     ++waiting_;

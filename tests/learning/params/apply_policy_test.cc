@@ -79,6 +79,7 @@ TEST(ApplyPolicy, OuterStepsOnTheSum) {
   }
   // d = 2; v: 2, 3, 3.5
   EXPECT_EQ(moved, (std::vector<float>{1.5F, 1.75F, 1.875F}));
+  policy.rule->take({}, 0.5F, 0.2);  // the end of a run moves nothing
   EXPECT_FALSE(policy.rule->step({}, delta));
 }
 
@@ -95,6 +96,7 @@ TEST(ApplyPolicy, DelayedNesterovAppliesMomentumOnceARound) {
   }
   // v: 1, 1.5, 1.75; half of it comes on top of each second push.
   EXPECT_EQ(moved, (std::vector<float>{0.5F, 1.0F, 0.5F, 1.25F, 0.5F, 1.375F}));
+  policy.rule->take({}, 0.5F, 0.2);
   EXPECT_FALSE(policy.rule->step({}, delta));
 }
 
