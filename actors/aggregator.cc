@@ -48,12 +48,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       auto downlink =
           compress::ErrorFeedback::make(owned_elsewhere ? "dense" : job().downlink, model_->segments(group), model_->initial(group).size());
       if (!downlink.ok()) return context.exit(ExitCode::config, downlink.error().text);
-      std::unique_ptr<params::ServerRule> rule;
-      if (!owned_elsewhere) {
-        auto made = params::make_server_rule(job(), model_->initial(group).size());
-        if (!made.ok()) return context.exit(ExitCode::config, made.error().text);
-        rule = std::move(*made);
-      }
+      auto parts = make_group_parts(job(), group, owned_elsewhere, model_->initial(group).size());
+      if (!parts.ok()) return context.exit(ExitCode::config, parts.error().text);
       // With a bound above 0 the CONV clocks bound the FC workers too: each of their steps takes a CONV worker's batch, so others apply at
       // most (2s+1)(P-1) versions meanwhile. A bound of its own would deadlock with it wherever FC workers serve unequal numbers of CONV
       // workers.
@@ -61,8 +57,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       const bool bounded = group == Group::conv ? job().staleness != kUnlimited : job().staleness == 0 && !owned_elsewhere;
       if (bounded) bound.slack = static_cast<std::uint64_t>(job().staleness);
       (group == Group::conv ? conv_ : fc_)
-          .emplace(group, params::ParameterStore(model_->initial(group), std::move(*downlink), std::move(rule)), bound, job().publish_every,
-                   options_.run, options_.generation);
+          .emplace(group, params::ParameterStore(model_->initial(group), std::move(*downlink), std::move(parts->rule)), bound,
+                   job().publish_every, options_.run, options_.generation, std::move(parts->policies));
     }
     if (fc_alone()) fc_state_.emplace(model_->fc.size());
     started_ = roster_sent_ = waiting_logged_ = context.now();

@@ -8,12 +8,14 @@
 
 #include "actors/group_member.h"
 #include "actors/lease_book.h"
+#include "actors/local_units.h"
 #include "actors/replica_digest.h"
 #include "actors/tree.h"
 #include "actors/worker_parts.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/loss.h"
 #include "learning/params/arithmetic.h"
+#include "learning/params/noise_meter.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -162,7 +164,9 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void on(Context& context, ActorId from, ParameterUpdate&& message) {
-    if (group_ && group_->on(context, from, message)) after_update(context);
+    if (!group_ || !group_->on(context, from, message)) return;
+    if (message.local_steps > 0) units_.set({message.local_steps, std::max(1U, message.step_batches)});
+    after_update(context);
   }
   void on(Context& context, ActorId from, SnapshotChunk&& message) {
     if (group_ && group_->on(context, from, std::move(message))) after_update(context);
@@ -188,7 +192,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     gradients_ = parts->gradients;
     gradient_.resize(job_model_->conv.size());
     leases_ = {};
-    in_unit_ = unit_samples_ = 0;
+    units_ = LocalUnits({job().local_steps, 1});
+    step_sum_.assign(gradient_.size(), 0.0F);
+    noise_ = std::move(parts->noise);
+    unit_samples_ = 0;
     active_ = true;
     if (job().local_data && !samples_) {
       auto samples = Samples::load(source_, job());
@@ -197,7 +204,6 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     }
     at_work_ = false;
     group_.emplace(Group::conv, std::move(parts->replica), membership_.welcome());
-    started_ = group_->clock() * job().local_steps;
     if (job().tree_arity == 0) group_->start(context);  // else the roster tells the parent
   }
 
@@ -231,7 +237,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     flush_if_due(context);
     while (under_way_.size() < outstanding_max()) {
       if (cut() && membership_.members(Role::fc_worker).empty()) return;
-      const bool train = membership_.phase() == Phase::training && group_->admits(started_ / job().local_steps);
+      const bool train = membership_.phase() == Phase::training && group_->admits(units_.next(group_->clock()));
       std::optional<Batch> batch = leases_.next(train);
       if (!batch) return;
       forward(context, std::move(*batch));
@@ -258,7 +264,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     boundary_.resize(state.samples * width);
     const bool train = batch.mode == Mode::train;
     state.tape = network.forward(*state.parameters, state.input, state.samples, boundary_, train);
-    if (train) ++started_;
+    if (train) {
+      context.gauge("unit", static_cast<double>(units_.next(group_->clock())));
+      units_.started();
+    }
     context.count(train ? "samples_forward" : "samples_evaluated", state.samples);
     if (!cut()) {
       logit_gradient_.resize(train ? boundary_.size() : 0);
@@ -273,7 +282,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     }
     if (!params::all_finite(boundary_)) {  // a diverged model: nothing can be learned from this batch, and nothing may be spread
       context.count("batches_nonfinite", 1);
-      if (train) --started_;
+      if (train) units_.dropped();
       leases_.done({state.lease, state.samples, state.samples * nn::kLossMax, 0});
       context.wake_after(0ns, kPumpTimer);
       return;
@@ -317,36 +326,55 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     }
   }
 
-  /// Backward pass, optimizer step, and a push where a unit of H batches is complete.
+  /// Backward pass; where that completes one, an optimizer step; where that completes a unit, a push.
   void learn(Context& context, UnderWay& batch, std::span<const float> output_gradient, LeaseResult result) {
     job_model_->model.conv->backward(*batch.parameters, *batch.tape, output_gradient, gradient_, {});
-    const double rate = gradients_ ? 1.0 / job().local_steps : job().learning_rate * schedule_->factor(batch.progress);
-    if (!params::step_if_usable(*optimizer_, *batch.parameters, gradient_, rate)) context.count("steps_nonfinite", 1);
-    batch.tape.reset();
-    batch.parameters.reset();  // else step() would copy what nobody else reads
-    group_->replica().step(gradient_);
-    unit_version_ = in_unit_ == 0 ? batch.version : std::min(unit_version_, batch.version);
+    if (noise_) noise_->take(gradient_, batch.samples);
+    unit_version_ = units_.begun() ? std::min(unit_version_, batch.version) : batch.version;
     unit_progress_ = batch.progress;
-    ++in_unit_;
     unit_samples_ += batch.samples;
+    const bool due = units_.learned();
+    if ((!due || units_.step_batches() > 1) && params::all_finite(gradient_)) {
+      params::add(step_sum_, gradient_);
+    }
+    batch.tape.reset();
+    if (due) step(context, std::move(batch.parameters));
+    batch.parameters.reset();
     leases_.computed(result);
     context.count("samples", batch.samples);
     context.count("loss_sum", result.loss_sum);
     context.count("hits", result.hits);
-    if (in_unit_ >= job().local_steps) push(context, false);
+    if (units_.complete()) push(context, false);
+  }
+
+  /// The optimizer's step on the gradients since the last one.
+  void step(Context& context, std::shared_ptr<const std::vector<float>> parameters) {
+    if (const auto batches = static_cast<float>(units_.step_batches()); batches > 1) {
+      for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] = step_sum_[i] / batches;
+      std::fill(step_sum_.begin(), step_sum_.end(), 0.0F);
+    }
+    const double rate = gradients_ ? 1.0 / units_.steps() : job().learning_rate * schedule_->factor(unit_progress_);
+    if (!params::step_if_usable(*optimizer_, *parameters, gradient_, rate)) context.count("steps_nonfinite", 1);
+    parameters.reset();  // else the replica would copy what nobody else reads
+    group_->replica().step(gradient_);
+    units_.stepped();
   }
 
   void push(Context& context, bool flush) {
+    if (units_.step_batches() > 0) step(context, group_->replica().working());
     const std::uint64_t clock = group_->clock();
-    const std::uint64_t base = in_unit_ == 0 ? group_->replica().version() : unit_version_;
-    const bool made = group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_);
+    const std::uint64_t base = units_.begun() ? unit_version_ : group_->replica().version();
+    Gathered said;
+    if (noise_ && !flush) said.noise = noise_->read();
+    const bool made =
+        group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_, std::move(said));
     if (made) {
       leases_.pushed(clock);
     } else {
       leases_.dropped();
     }
-    if (!made) started_ -= in_unit_;  // the unit was not used up
-    in_unit_ = unit_samples_ = 0;
+    units_.close();
+    unit_samples_ = 0;
     context.gauge("residual_norm", group_->replica().residual_norm());
   }
 
@@ -354,10 +382,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   /// us.
   void run_dry(Context& context) {
     if (!group_ || leases_.supply() == Supply::more || leases_.waiting() > 0 || !under_way_.empty()) return;
-    if (in_unit_ > 0) {
-      push(context, false);
-      started_ = group_->clock() * job().local_steps;
-    }
+    if (units_.begun()) push(context, false);
     if (leases_.empty()) set_active(context, false);
   }
 
@@ -418,8 +443,9 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   LeaseBook leases_;
   std::map<std::uint64_t, UnderWay> under_way_;
   std::uint64_t batches_ = 0;  ///< names batches towards FC workers
-  std::uint64_t started_ = 0;  ///< training batches forwarded
-  std::uint64_t in_unit_ = 0;  ///< of them, learned since the last push
+  LocalUnits units_;
+  std::optional<params::NoiseMeter> noise_;  ///< where the job's local policy wants to know
+  std::vector<float> step_sum_;              ///< gradients of a step that takes several batches
   std::uint32_t unit_samples_ = 0;
   std::uint64_t unit_version_ = 0;
   double unit_progress_ = 0;

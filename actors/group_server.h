@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "actors/group_policies.h"
+#include "actors/ledger.h"
 #include "actors/patience.h"
 #include "learning/params/clocks.h"
 #include "learning/params/parameter_store.h"
@@ -17,18 +19,6 @@
 #include "runtime/context.h"
 
 namespace hourglass {
-
-/// received = sum of by_verdict, always; duplicates are counted apart.
-struct Ledger {
-  std::uint64_t received = 0;
-  std::vector<std::uint64_t> by_verdict = std::vector<std::uint64_t>(static_cast<std::size_t>(kLastVerdict) + 1);
-  std::uint64_t duplicates = 0;
-  std::uint64_t gaps = 0;           ///< pushes whose predecessor is missing; the sender repeats both
-  std::uint64_t staleness_max = 0;  ///< versions of others between read and apply
-  double staleness_sum = 0;
-  [[nodiscard]] std::uint64_t applied() const { return by_verdict[static_cast<std::size_t>(Verdict::applied)]; }
-  [[nodiscard]] double staleness_mean() const { return applied() == 0 ? 0 : staleness_sum / static_cast<double>(applied()); }
-};
 
 /// Store: params::ParameterStore of the aggregator, which applies pushes and publishes; or params::Relay of a tree node, which merges them
 /// and passes on what its parent publishes. A relay's children are further bounded by what the parent admits, and answered when it has
@@ -39,7 +29,7 @@ class BasicGroupServer {
   /// `publish_every`: pushes between two publications of a compressed downlink; 0: as many as there are active members. Whatever it says, a
   /// member reads all pushes that its bound promises it.
   BasicGroupServer(Group group, Store store, params::StalenessBound bound, std::uint32_t publish_every, std::uint64_t run,
-                   std::uint32_t generation);
+                   std::uint32_t generation, GroupPolicies policies = {});
 
   /// The clock of its first push.
   std::uint64_t join(ActorId id);
@@ -91,7 +81,7 @@ class BasicGroupServer {
     std::size_t expected = 1;
     bool pushed = false;
     std::uint64_t carried = 0;               ///< pushes below this came through a node that is gone
-    std::uint64_t contained = 0;             ///< of a relay: as told by contained()
+    std::uint64_t contained = 0;             ///< its pushes below are in what is published; of a relay: as told by contained()
     std::deque<Verdict> verdicts;            ///< of the newest pushes, the last one being clock pushed - 1
     std::deque<std::uint64_t> own_versions;  ///< versions that its own newest pushes made
     std::deque<Parcel> chunks;               ///< rest of a snapshot
@@ -108,16 +98,17 @@ class BasicGroupServer {
   [[nodiscard]] bool may_answer(ActorId id, const Peer& peer) const;
   void answer(Context& context, ActorId to, std::uint64_t clock, Verdict verdict) const;
   void release(Context& context);
+  void publish();
   [[nodiscard]] bool publication_due(ActorId reader, const Peer& peer) const;
   void level_if_stuck(Context& context);
   bool send_update(Context& context, ActorId to, Peer& peer);
   void queue_snapshot(Context& context, ActorId to, Peer& peer);
   [[nodiscard]] std::uint64_t admitted(ActorId to) const;
-  [[nodiscard]] std::uint64_t applied(ActorId to, const Peer& peer) const;
 
   Group group_;
   Store store_;
   params::ClockTable clocks_;
+  GroupPolicies policies_;
   std::uint32_t publish_every_;
   std::uint64_t oldest_unpublished_ = 0;  ///< least pace of the pushes applied since the last publication
   std::uint64_t run_;

@@ -67,6 +67,7 @@ struct GroupStatus {
   std::uint64_t duplicates = 0;
   std::uint64_t staleness_max = 0;
   double staleness_mean = 0;
+  std::vector<std::uint64_t> staleness_counts;  ///< applied pushes by staleness 0, 1, 2-3, 4-7, ...
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
@@ -76,6 +77,7 @@ struct GroupStatus {
     v.number(m.duplicates);
     v.number(m.staleness_max);
     v.real(m.staleness_mean);
+    v.packed(m.staleness_counts, 64);
   }
 };
 

@@ -55,6 +55,7 @@ ExitCode run_check(Invocation& invocation);
 ExitCode run_healthcheck(Invocation& invocation);
 ExitCode run_models(Invocation& invocation);
 ExitCode run_datasets(Invocation& invocation);
+ExitCode run_policies(Invocation& invocation);
 ExitCode run_compressors(Invocation& invocation);
 
 }  // namespace hourglass

@@ -49,6 +49,7 @@ const std::vector<Command>& commands() {
        run_healthcheck},
       {"models", "list the models", "", 0, run_models},
       {"datasets", "list the datasets", "", 0, run_datasets},
+      {"policies", "list optimizers, schedules and the policies of asynchrony", "", 0, run_policies},
       {"compressors", "list what compressor specs are made of", "", kTakesJson, run_compressors},
   };
   return table;

@@ -55,17 +55,33 @@ Json ledger_of(const RunFacts& facts) {
   return {{"received", received}, {"applied", verdicts[0]}, {"rejected", rejected}, {"rolled_back", 0}, {"duplicates", duplicates}};
 }
 
+/// "0", "1", "2-3", "4-7", ...
+std::string range_of_bucket(std::size_t bucket) {
+  if (bucket < 2) return std::to_string(bucket);
+  const std::uint64_t first = std::uint64_t{1} << (bucket - 1);
+  return std::to_string(first) + "-" + std::to_string(2 * first - 1);
+}
+
 Json staleness_of(const RunFacts& facts) {
   std::uint64_t most = 0, applied = 0;
   double sum = 0;
+  std::vector<std::uint64_t> counts;
   for (const GroupServer* group : {facts.conv, facts.fc}) {
     if (group == nullptr) continue;
+    const auto& own_counts = group->ledger().staleness_counts;
+    counts.resize(std::max(counts.size(), own_counts.size()));
+    for (std::size_t i = 0; i < own_counts.size(); ++i) counts[i] += own_counts[i];
     most = std::max(most, group->ledger().staleness_max);
     sum += group->ledger().staleness_sum;
     applied += group->ledger().applied();
   }
   Json bound = facts.job->staleness == kUnlimited ? Json("unlimited") : Json(facts.job->staleness);
-  return {{"bound", bound}, {"max", most}, {"mean", applied == 0 ? 0.0 : sum / static_cast<double>(applied)}};
+  Json histogram = Json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i) histogram[range_of_bucket(i)] = counts[i];
+  return {{"bound", bound},
+          {"max", most},
+          {"mean", applied == 0 ? 0.0 : sum / static_cast<double>(applied)},
+          {"histogram", std::move(histogram)}};
 }
 
 Json bytes_of(const RunFacts& facts) {
@@ -90,6 +106,7 @@ GroupStatus status_of(const GroupServer& group, std::uint64_t version) {
   out.duplicates = group.ledger().duplicates;
   out.staleness_max = group.ledger().staleness_max;
   out.staleness_mean = group.ledger().staleness_mean();
+  out.staleness_counts = group.ledger().staleness_counts;
   return out;
 }
 

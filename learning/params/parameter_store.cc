@@ -16,8 +16,18 @@ ParameterStore::ParameterStore(std::vector<float> initial, compress::ErrorFeedba
   }
 }
 
-void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weight, double progress) {
+void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weight, double progress, StalePolicy* compensation,
+                           const std::vector<float>* read) {
   ++version_;
+  if (rule_ && compensation != nullptr && read != nullptr && !blocks.empty()) {
+    std::vector<float> push(size(), 0.0F);
+    for (const GradientBlock& block : blocks) {
+      const Status status = compress::accumulate(block, push);
+      HG_CHECK(status.ok(), "a push is validated before it is applied");
+    }
+    compensation->compensate(push, exact_, *read);
+    return rule_->take(whole(version_, push).blocks, weight, progress);
+  }
   if (rule_) return rule_->take(blocks, weight, progress);
   for (const GradientBlock& block : blocks) {
     Status status = compress::accumulate(block, exact_, weight);

@@ -11,6 +11,7 @@
 #include "learning/compress/error_feedback.h"
 #include "learning/params/published.h"
 #include "learning/params/server_rule.h"
+#include "learning/params/stale_policy.h"
 #include "messages/parameter_update.h"
 
 namespace hourglass::params {
@@ -27,7 +28,12 @@ class ParameterStore {
 
   /// Adds weight * push; with a rule, gives it to the rule, whose step comes with the next publication. The blocks must have passed
   /// compress::validate(). One more version.
-  void apply(const std::vector<GradientBlock>& blocks, float weight, double progress = 0);
+  void apply(const std::vector<GradientBlock>& blocks, float weight, double progress = 0) {
+    apply(blocks, weight, progress, nullptr, nullptr);
+  }
+  /// As above; where neither is null, the push, a gradient taken at the values `read`, is compensated first.
+  void apply(const std::vector<GradientBlock>& blocks, float weight, double progress, StalePolicy* compensation,
+             const std::vector<float>* read);
   /// Makes what was applied since the last publication visible. Does nothing where there is nothing.
   void publish();
   /// Makes the published parameters equal to the exact ones; workers get values, not deltas.

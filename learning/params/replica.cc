@@ -74,6 +74,18 @@ void Replica::drop_contained(std::uint64_t applied_clock) {
   while (!pending_.empty() && pending_.front().clock < applied_clock && pending_.front().settled) pending_.pop_front();
 }
 
+void Replica::take_in() {
+  if (!alpha_) return rebuild();
+  std::vector<float>& working = writable();
+  const std::vector<float>& published = copy_.values();
+  const auto alpha = static_cast<float>(*alpha_);
+  for (std::size_t i = 0; i < working.size(); ++i) {
+    local_[i] = alpha * (working[i] - published[i]);
+    working[i] = published[i] + local_[i];
+  }
+  local_used_ = alpha > 0;
+}
+
 void Replica::rebuild() {
   std::vector<float>& working = writable();
   std::copy(copy_.values().begin(), copy_.values().end(), working.begin());
@@ -98,7 +110,7 @@ Status Replica::absorb(const ParameterUpdate& update) {
     }
   }
   drop_contained(update.applied_clock);
-  rebuild();
+  take_in();
   return {};
 }
 
@@ -107,7 +119,7 @@ Status Replica::absorb(std::span<const float> values, std::uint64_t version, std
   if (!taken.ok()) return taken.error();
   if (*taken == Taken::late) return {};
   drop_contained(applied_clock);
-  rebuild();
+  take_in();
   return {};
 }
 

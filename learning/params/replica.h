@@ -27,6 +27,9 @@ class Replica {
   /// Steps are gradients for a server rule: working is what is published, and no more. `warmup`: what compresses until end_warmup().
   static Replica of_gradients(std::vector<float> initial, compress::ErrorFeedback memory, std::optional<compress::ErrorFeedback> warmup);
 
+  /// From here on: see params/take_policy.h. Empty: "keep".
+  void mix(std::optional<double> alpha) { alpha_ = alpha; }
+
   [[nodiscard]] std::uint64_t version() const { return copy_.version(); }
   [[nodiscard]] std::size_t size() const { return copy_.values().size(); }
   /// What to compute with. Shared and never written again while anybody else holds it: a batch under way keeps the parameters of its
@@ -58,6 +61,7 @@ class Replica {
     std::vector<GradientBlock> blocks;
   };
   void drop_contained(std::uint64_t applied_clock);
+  void take_in();
   void rebuild();
   std::vector<float>& writable();
   compress::ErrorFeedback& memory() { return warmup_ ? *warmup_ : memory_; }
@@ -69,6 +73,7 @@ class Replica {
   compress::ErrorFeedback memory_;
   std::optional<compress::ErrorFeedback> warmup_;
   bool gradients_ = false;
+  std::optional<double> alpha_;
   std::deque<Pending> pending_;
 };
 

@@ -91,7 +91,8 @@ void add_parameters(Json& out, const RunStatus& status) {
                       {"applied", count_of(group, Verdict::applied)},
                       {"duplicates", group.duplicates},
                       {"staleness_max", group.staleness_max},
-                      {"staleness_mean", group.staleness_mean}});
+                      {"staleness_mean", group.staleness_mean},
+                      {"staleness_counts", group.staleness_counts}});
   }
   out["groups"] = std::move(groups);
 }

@@ -17,6 +17,7 @@ std::vector<Setting> make_table() {
   using namespace kinds;
   constexpr std::int64_t kMany = 1'000'000'000'000'000;
   const std::string folder = "a folder, or empty";
+  const std::string policies = "see `hourglass policies`";
   const std::string specs = "see `hourglass compressors`";
   return {
       per_process(
@@ -51,7 +52,17 @@ std::vector<Setting> make_table() {
             HG_MEMBER(job.evaluate_every)),
       whole("train.staleness", "--staleness", 0, 1'000'000, "most steps a worker may be ahead of the slowest; 0: synchronous",
             HG_MEMBER(job.staleness), Word{"unlimited", kUnlimited}),
-      whole("train.local_steps", "--local-steps", 1, 1'000, "steps between two pushes", HG_MEMBER(job.local_steps)),
+      whole("train.local_steps", "--local-steps", 1, limits::kLocalSteps, "steps between two pushes", HG_MEMBER(job.local_steps)),
+      spec("train.bound_policy", "--bound-policy", "a bound policy, " + policies,
+           "what is granted beyond the bound, as \"dynamic range=4\"", HG_MEMBER(job.bound_policy)),
+      spec("train.local_policy", "--local-policy", "a local policy, " + policies,
+           "who takes how many steps between two pushes, as \"speed max=64\"", HG_MEMBER(job.local_policy)),
+      spec("train.stale_policy", "--stale-policy", "a stale policy, " + policies, "what a late push is worth, as \"polynomial power=0.5\"",
+           HG_MEMBER(job.stale_policy)),
+      spec("train.apply_policy", "--apply-policy", "an apply policy, " + policies, "when pushes are applied, as \"buffer size=4\"",
+           HG_MEMBER(job.apply_policy)),
+      spec("train.take_policy", "--take-policy", "a take policy, " + policies,
+           "how workers take in published parameters, as \"mix alpha=0.5\"", HG_MEMBER(job.take_policy)),
       whole("train.outstanding", "--outstanding", 1, 32, "batches a CONV worker has under way", HG_MEMBER(job.outstanding)),
       whole("train.fc_batch_samples", "--fc-batch-samples", 1, 1 << 20, "most samples of one FC step", HG_MEMBER(job.fc_batch_samples)),
       real("train.learning_rate", "--learning-rate", 0, 1000, "base learning rate", HG_MEMBER(job.learning_rate)),
@@ -103,6 +114,12 @@ std::vector<Setting> make_table() {
                          HG_MEMBER(simulation.conv_ms))),
       of_simulation(
           real("simulate.fc_time", "--fc-time", 0, 1e6, "milliseconds of an FC worker's step on one batch", HG_MEMBER(simulation.fc_ms))),
+      of_simulation(text("simulate.slow", "--slow", "as \"conv-0:10, fc-1:2.5\", or empty",
+                         "workers that take so many times as long for each batch", HG_MEMBER(simulation.slow))),
+      of_simulation(real("simulate.pause_time", "--pause-time", 0, 1e6, "milliseconds that a CONV worker stands still, at random batches",
+                         HG_MEMBER(simulation.pause_ms))),
+      of_simulation(
+          real("simulate.pause_share", "--pause-share", 0, 1, "share of the batches where it does", HG_MEMBER(simulation.pause_share))),
       of_simulation(yes_no("simulate.free_evaluation", "--free-evaluation", "evaluations cost no time and no network",
                            HG_MEMBER(simulation.free_evaluation))),
 

@@ -18,6 +18,9 @@ struct SimulationSettings {
   double conv_ms = 20;  ///< forward and backward of one CONV worker's batch
   double fc_ms = 8;     ///< an FC worker's step on one batch
   bool free_evaluation = false;
+  std::string slow;        ///< see options/slow_workers.h
+  double pause_ms = 0;     ///< that a CONV worker stands still, now and then,
+  double pause_share = 0;  ///< at this share of its batches
 };
 
 /// What `hourglass chaos` does to its run. Texts as services/chaos/nemesis.h reads them.

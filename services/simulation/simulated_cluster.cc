@@ -38,8 +38,13 @@ Duration busy_time(const ComputeTimes& times, bool cut, const Envelope& envelope
 
 SimulatedCluster::SimulatedCluster(SimulatedClusterOptions options)
     : options_(std::move(options)), reactor_(options_.seed, options_.network) {
-  reactor_.set_busy_time([times = options_.compute, cut = options_.job.fc_workers > 0](const sim::Delivery& delivery) {
-    return busy_time(times, cut, delivery.envelope);
+  reactor_.set_busy_time([this, pauses = Random(options_.seed).fork("pauses")](const sim::Delivery& delivery) mutable {
+    const ComputeTimes& times = options_.compute;
+    Duration busy = busy_time(times, options_.job.fc_workers > 0, delivery.envelope);
+    if (const auto slow = slow_.find(delivery.to); slow != slow_.end()) busy = from_seconds(seconds(busy) * slow->second);
+    const bool batch = delivery.envelope.type == MessageType::batch && delivery.envelope.traffic != Traffic::evaluation;
+    if (batch && times.pause_share > 0 && pauses.uniform() < times.pause_share) busy += times.pause;
+    return busy;
   });
   for (const Role role : {Role::aggregator, Role::data_loader, Role::conv_worker, Role::fc_worker, Role::monitor, Role::tree_node})
     ids_[role] = {};
@@ -72,6 +77,8 @@ ActorId SimulatedCluster::add(Role role) {
     case Role::monitor: actor = make_monitor(nullptr, identity); break;
     case Role::tree_node: actor = make_tree_node(identity); break;
   }
+  const auto slow = options_.compute.slow.find({role, ids_[role].size()});
+  if (slow != options_.compute.slow.end()) slow_[id] = slow->second;
   ids_[role].push_back(id);
   reactor_.host(id, std::move(actor), role == Role::aggregator ? "aggregator" : to_string(id));
   return id;

@@ -17,6 +17,9 @@ struct ComputeTimes {
   Duration conv = std::chrono::milliseconds(20);  ///< forward and backward of one batch: a third and two thirds
   Duration fc = std::chrono::milliseconds(8);     ///< an FC worker's step on one batch; without a cut it adds to the CONV worker's time
   bool evaluation_is_free = false;
+  std::map<std::pair<Role, std::size_t>, double> slow;  ///< the n-th of a role takes so many times as long
+  Duration pause{};                                     ///< that a CONV worker stands still
+  double pause_share = 0;                               ///< before this share of its training batches, at random
 };
 
 struct SimulatedClusterOptions {
@@ -54,6 +57,7 @@ class SimulatedCluster {
   SimulatedClusterOptions options_;
   sim::SimReactor reactor_;
   std::map<Role, std::vector<ActorId>> ids_;
+  std::map<ActorId, double> slow_;
   std::uint32_t next_index_ = 1;
 };
 
