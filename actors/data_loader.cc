@@ -31,6 +31,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     if (membership_.wake(context, timer) || timer != kTickTimer) return;
     context.wake_after(kTick, kTickTimer);
     tell(context);
+    report_paused(context);
   }
 
   void stop(Context& context) override { membership_.leave(context, ExitCode::ok, "asked to leave"); }
@@ -56,8 +57,11 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
 
   /// What an earlier data loader of this run had done, perhaps nothing: this one goes on from there.
   void on(Context& context, ActorId from, DataProgress&& message) {
-    if (from != kAggregator || !leases_ || resumed_) return;
-    leases_->resume(message.samples_done, message.samples_repeated);
+    if (from != kAggregator || !leases_ || resumed_ || message.generation != membership_.generation()) return;
+    if (!leases_->resume(message, earlier_ ? &*earlier_ : nullptr)) {
+      return membership_.leave(context, ExitCode::config,
+                               "the run's data cursor does not fit this dataset: is it another one than before?");
+    }
     resumed_ = true;
     tell(context);
   }
@@ -82,6 +86,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     if (working >= message.capacity && !leases_->finished()) supply = Supply::more;
     (void)context.send(from, LeaseUpdate{message.sequence, supply});  // lost: the next request is answered
     if (leases_->finished()) tell(context);
+    report_paused(context);
   }
 
  private:
@@ -96,16 +101,29 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
                                "this build describes dataset '" + job().dataset + "' differently from the aggregator's");
     }
     for (const data::Split split : {data::Split::train, data::Split::test}) {
+      if (train_ && test_ && loaded_ == job().dataset + " " + std::to_string(job().seed)) break;  // from an earlier generation
       auto loaded = source_(job().dataset, split, job().seed);
       if (!loaded.ok()) return membership_.leave(context, ExitCode::missing_data, loaded.error().text);
       (split == data::Split::train ? train_ : test_).emplace(std::move(*loaded));
     }
+    loaded_ = job().dataset + " " + std::to_string(job().seed);
     context.log(Severity::info, "dataset loaded",
                 {{"dataset", job().dataset}, {"train", std::to_string(train_->size())}, {"test", std::to_string(test_->size())}});
-    leases_.emplace(LeasePlan{train_->size(), test_->size(), job().batch, job().epochs, job().samples, job().evaluate_every, job().seed});
+    if (leases_ && resumed_) earlier_ = leases_->progress();
+    leases_.emplace(LeasePlan{train_->size(), test_->size(), job().batch, job().epochs, job().samples, job().evaluate_every, job().seed,
+                              context.random().next() >> 1});
     requests_.clear();
     resumed_ = false;
+    evaluations_.clear();
+    loss_known_ = false;
     tell(context);
+  }
+
+  /// Nothing is with workers any more, and the aggregator has been told where the data stands.
+  void report_paused(Context& context) {
+    if (!leases_ || membership_.phase() != Phase::pausing || leases_->outstanding() > 0) return;
+    tell(context);
+    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::pausing, leases_->progress().samples_done});
   }
 
   void complete(Context& context, ActorId from, const LeaseResult& result) {
@@ -117,7 +135,10 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
       loss_known_ = true;
       context.count("samples", result.samples);
     }
-    if (const auto evaluation = leases_->take_evaluation()) evaluations_.push_back(*evaluation);
+    if (auto evaluation = leases_->take_evaluation()) {
+      evaluation->generation = membership_.generation();
+      evaluations_.push_back(*evaluation);
+    }
     tell_evaluations(context);
   }
 
@@ -146,6 +167,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     if (!leases_) return;
     DataProgress progress = leases_->progress();
     progress.loss = loss_;
+    progress.generation = membership_.generation();
     (void)context.send(kAggregator, progress);  // repeated twice a second
     tell_evaluations(context);
   }
@@ -160,7 +182,9 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   DatasetSource source_;
   const data::DatasetRow* row_ = nullptr;
   std::optional<data::Dataset> train_, test_;
+  std::string loaded_;  ///< what they are
   std::optional<LeaseTable> leases_;
+  std::optional<DataProgress> earlier_;        ///< of this process under an earlier generation of the aggregator
   bool resumed_ = false;                       ///< the aggregator has said where to begin
   std::map<ActorId, std::uint64_t> requests_;  ///< newest request of each worker
   std::vector<EvaluationResult> evaluations_;

@@ -51,9 +51,15 @@ ExitCode run_train(Invocation& invocation) {
   }
   for (const auto& warning : invocation.resolved.warnings) log_line(Severity::warning, warning);
   share_processors(settings);
-  const auto folder = make_run_folder(settings.run_dir, settings.job.model);
+  const bool resume = !invocation.resume.empty();
+  const auto folder = resume ? resume_run_folder(invocation.resume) : make_run_folder(settings.run_dir, settings.job.model);
+  const char* key = resume ? "run.recover" : "run.dir";
+  if (resume) {
+    settings.run_dir = invocation.resume;
+    settings.recover = "auto";
+  }
   if (!folder.ok()) {
-    if (folder.error().code == Errc::bad_config) invocation.resolved.reject("run.dir", folder.error().text);
+    if (folder.error().code == Errc::bad_config) invocation.resolved.reject(key, folder.error().text);
     const bool config = folder.error().code == Errc::bad_config;
     return fail(invocation, settings.run_dir, config ? ExitCode::config : ExitCode::io,
                 config ? invocation.resolved.problems.back().text : folder.error().text);
@@ -61,7 +67,7 @@ ExitCode run_train(Invocation& invocation) {
   if (const Status written = write_text(*folder + "/" + kJobFile, print_config(invocation.resolved)); !written.ok()) {
     return fail(invocation, *folder, ExitCode::io, written.error().text);
   }
-  log_line(Severity::info, "run folder: " + *folder);
+  log_line(Severity::info, (resume ? "going on in run folder: " : "run folder: ") + *folder);
   TrainRun run(invocation.resolved, *folder, own_executable(), invocation.dashboard);
   const RunOutcome outcome = run.run(stop_signal, stop_count);
   if (!outcome.reason.empty()) {

@@ -64,7 +64,7 @@ ActorId SimulatedCluster::add(Role role) {
   identity.port = 7000;
   std::unique_ptr<Actor> actor;
   switch (role) {
-    case Role::aggregator: actor = make_aggregator({options_.job, options_.run, 1}, identity); break;
+    case Role::aggregator: actor = make_aggregator({options_.job, options_.run, 1, options_.recovery}, identity); break;
     case Role::data_loader:
       actor = make_data_loader([folder = options_.data_dir](std::string_view name, data::Split split,
                                                             std::uint64_t seed) { return data::load_dataset(name, folder, split, seed); },
