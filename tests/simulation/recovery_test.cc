@@ -7,6 +7,7 @@
 
 #include "actors/aggregator/checkpoint.h"
 #include "actors/aggregator/journal.h"
+#include "messages/all_messages.h"
 #include "tests/simulation/cluster.h"
 
 namespace hourglass::testing_cluster {
@@ -40,7 +41,7 @@ ClusterOptions options_of(const Case& c) {
     job.optimizer = "sgd";
     job.learning_rate = 0.002;
   }
-  job.samples = kSamples;
+  job.samples = c.fc == 0 ? 2 * kSamples : kSamples;  // without the cut they are quicker
   job.dead_after_seconds = 5;
   out.recovery.checkpoint_every_seconds = 0.5;
   return out;
@@ -63,9 +64,8 @@ class Restart : public testing::TestWithParam<Case> {};
 
 TEST_P(Restart, R14_TheRunGoesOnFromTheNewestCheckpointAndTheBooksBalance) {
   Cluster cluster(options_of(GetParam()));
-  ASSERT_TRUE(cluster.run_until_samples(1500));
-  const auto made = checkpoints(cluster);
-  ASSERT_FALSE(made.empty());
+  ASSERT_TRUE(cluster.reactor().run_until([&] { return !checkpoints(cluster).empty(); }, 1min));
+  cluster.reactor().run_for(300ms);
   cluster.reactor().crash(kAggregator);
   cluster.reactor().run_for(2s);
   cluster.add(Role::aggregator);
@@ -74,11 +74,11 @@ TEST_P(Restart, R14_TheRunGoesOnFromTheNewestCheckpointAndTheBooksBalance) {
   const auto result = cluster.result();
   EXPECT_EQ(result["status"], "finished");
   EXPECT_EQ(result["generation"], 2);
-  EXPECT_EQ(result["samples"], kSamples);
+  EXPECT_EQ(result["samples"], options_of(GetParam()).job.samples);
   EXPECT_EQ(result["ledger"]["received"], settled(result["ledger"])) << result["ledger"].dump();
   EXPECT_GT(result["ledger"]["rolled_back"].get<int>(), 0) << "the crash came between two checkpoints";
   EXPECT_GT(result["samples_repeated"].get<int>(), 0);
-  EXPECT_LT(result["samples_repeated"].get<int>(), 2000) << "not everything was done again";
+  EXPECT_LT(result["samples_repeated"].get<std::uint64_t>(), options_of(GetParam()).job.samples / 2) << "not everything was done again";
   EXPECT_GT(result["accuracy"].get<double>(), 0.7);
   const auto& reactor = cluster.reactor();
   for (const Role role : {Role::conv_worker, Role::fc_worker, Role::data_loader}) {
@@ -101,7 +101,7 @@ TEST_P(Restart, WithoutAnyCheckpointTheRunBeginsAnewAndOldPushesAreVoid) {
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
   EXPECT_EQ(cluster.violations(), std::vector<std::string>());
   const auto result = cluster.result();
-  EXPECT_EQ(result["samples"], kSamples);
+  EXPECT_EQ(result["samples"], options.job.samples);
   EXPECT_EQ(result["generation"], 2);
   EXPECT_EQ(result["ledger"]["received"], settled(result["ledger"]));
   EXPECT_GT(result["ledger"]["rolled_back"].get<int>(), 10);
@@ -240,10 +240,15 @@ std::unique_ptr<Cluster> stop_and_resume(const ClusterOptions& options, std::uin
   first.reactor().terminate(kAggregator);
   EXPECT_TRUE(first.finish(10s)) << first.status().dump();
   EXPECT_EQ(first.result()["status"], "stopped");
-  EXPECT_LT(first.result()["samples"].get<std::uint64_t>(), options.job.samples);
+  EXPECT_GE(first.result()["samples"].get<std::uint64_t>(), samples);
   const auto disk = first.reactor().storage("aggregator").files();
   auto second = std::make_unique<Cluster>(next);
   second->reactor().storage("aggregator").files() = disk;  // before its first event
+  for (const ActorId id : second->reactor().live_actors()) {  // no process has the id of one that is gone
+    if (id.role == Role::aggregator) continue;
+    second->reactor().crash(id);
+    second->add(id.role);
+  }
   return second;
 }
 
@@ -332,12 +337,12 @@ TEST(Recovery, AFinishedRunsFolderIsANewRunsAndAnotherModelsIsRefused) {
   again.reactor().storage("aggregator").files() = first.reactor().storage("aggregator").files();
   ASSERT_TRUE(again.finish());
   EXPECT_EQ(again.result()["generation"], 1);
-  EXPECT_EQ(again.result()["samples"], kSamples);
+  EXPECT_EQ(again.result()["samples"], options.job.samples);
 
   ClusterOptions other = options;
   other.job.model = "conv 8 kernel=5 stride=2 | relu | pool 2 | flatten | fc";
   Cluster unfinished(options);
-  ASSERT_TRUE(unfinished.run_until_samples(1500));
+  ASSERT_TRUE(unfinished.reactor().run_until([&] { return !checkpoints(unfinished).empty(); }, 1min));
   Cluster wrong(other);
   wrong.reactor().storage("aggregator").files() = unfinished.reactor().storage("aggregator").files();
   wrong.reactor().run_for(1s);
@@ -350,7 +355,7 @@ TEST(Recovery, AFinishedRunsFolderIsANewRunsAndAnotherModelsIsRefused) {
   Cluster begun(fresh);
   begun.reactor().storage("aggregator").files() = unfinished.reactor().storage("aggregator").files();
   ASSERT_TRUE(begun.finish());
-  EXPECT_EQ(begun.result()["samples"], kSamples);
+  EXPECT_EQ(begun.result()["samples"], options.job.samples);
   EXPECT_EQ(begun.result()["samples_repeated"], 0);
 }
 
