@@ -52,14 +52,13 @@ ExitCode run_train(Invocation& invocation) {
   for (const auto& warning : invocation.resolved.warnings) log_line(Severity::warning, warning);
   share_processors(settings);
   const bool resume = !invocation.resume.empty();
-  const auto folder = resume ? resume_run_folder(invocation.resume) : make_run_folder(settings.run_dir, settings.job.model);
-  const char* key = resume ? "run.recover" : "run.dir";
   if (resume) {
     settings.run_dir = invocation.resume;
     settings.recover = "auto";
   }
+  const auto folder = resume ? resume_run_folder(invocation.resume) : make_run_folder(settings.run_dir, settings.job.model);
   if (!folder.ok()) {
-    if (folder.error().code == Errc::bad_config) invocation.resolved.reject(key, folder.error().text);
+    if (folder.error().code == Errc::bad_config) invocation.resolved.reject("run.dir", folder.error().text);
     const bool config = folder.error().code == Errc::bad_config;
     return fail(invocation, settings.run_dir, config ? ExitCode::config : ExitCode::io,
                 config ? invocation.resolved.problems.back().text : folder.error().text);
