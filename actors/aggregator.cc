@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "actors/aggregator/admission.h"
+#include "actors/aggregator/checkpoints.h"
 #include "actors/aggregator/fc_state.h"
 #include "actors/aggregator/final_replicas.h"
 #include "actors/aggregator/member_table.h"
@@ -14,7 +15,6 @@
 #include "actors/group_server.h"
 #include "actors/job_model.h"
 #include "actors/tree.h"
-#include "learning/nn/model_file.h"
 
 namespace hourglass {
 namespace {
@@ -30,18 +30,25 @@ constexpr Duration kReplaceSilentAfter = 3s;  ///< a newcomer takes the place of
 /// longer than the second to give a connection up.
 constexpr Duration kHungUpAfter = 2500ms, kHungUpBefore = 4500ms;
 constexpr Duration kCollectRepeat = 5s;
-constexpr Duration kFarewellMax = 5s;  ///< for members to say goodbye at the end
+constexpr Duration kFarewellMax = 4s;  ///< for members to say goodbye at the end
+constexpr Duration kPauseWithin = 2s;  ///< of a requested stop, for what is under way
 constexpr std::string_view kModelFile = "model.safetensors";
 
 class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, PhaseReached, Goodbye, DataProgress, EvaluationResult,
-                                        GradientPush, ParameterRequest, SnapshotChunk, MetricReport> {
+                                        GradientPush, ParameterRequest, SnapshotChunk, StateRequest, StateChunk, MetricReport> {
  public:
-  Aggregator(AggregatorOptions options, ProcessIdentity identity) : options_(std::move(options)), identity_(std::move(identity)) {}
+  Aggregator(AggregatorOptions options, ProcessIdentity identity)
+      : options_(std::move(options)), identity_(std::move(identity)), checkpoints_(options_.recovery, options_.run, options_.generation) {}
 
   void start(Context& context) override {
     auto model = make_job_model(options_.job);
     if (!model.ok()) return context.exit(ExitCode::config, model.error().text);
     model_ = std::move(*model);
+    if (const Status begun = checkpoints_.recovery().begin(context, job(), model_->hash); !begun.ok()) {
+      return context.exit(begun.error().code == Errc::bad_data ? ExitCode::config : ExitCode::io, begun.error().text);
+    }
+    options_.run = checkpoints_.recovery().run();
+    options_.generation = checkpoints_.recovery().generation();
     for (const Group group : {Group::conv, Group::fc}) {
       if (group == Group::fc && !cut()) break;
       const bool owned_elsewhere = group == Group::fc && fc_alone();
@@ -61,6 +68,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
                    job().publish_every, options_.run, options_.generation, std::move(parts->policies));
     }
     if (fc_alone()) fc_state_.emplace(model_->fc.size());
+    if (const Status there = checkpoints_.go_on(context, parts(), job()); !there.ok())
+      return context.exit(ExitCode::bad_data, there.error().text);
     started_ = roster_sent_ = waiting_logged_ = context.now();
     context.wake_after(kTick, kTickTimer);
     context.wake_after(1s, kSecondTimer);
@@ -76,16 +85,21 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       context.wake_after(1s, kSecondTimer);
       remove_the_dead(context);
       if (context.now() - roster_sent_ >= kRosterRepeat) send_roster(context);
+      if (phase_ == Phase::training) checkpoints_.look(context, parts(), job());
       books_.update_rates(context.now(), total_socket_bytes(facts(context)));
       report(context);
     }
   }
 
-  /// Saves what there is: the FC state is fetched if its owner still answers.
+  /// Lets what is under way end, and saves what the run can be resumed from.
   void stop(Context& context) override {
     if (phase_ == Phase::finished) return;
     stopped_ = true;
-    finish(context);
+    if (phase_ != Phase::training || !checkpoints_.recovery().enabled()) return finish(context);
+    checkpoints_.abandon();
+    message_ = "stopping";
+    enter(context, Phase::pausing);
+    advance(context);
   }
 
   void on(Context& context, ActorId from, Hello&& message) {
@@ -116,7 +130,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     }
     if (from.role == Role::fc_worker && fc_) (*row)->first_clock = fc_->join(from);
     welcome(context, **row);
-    if (from.role == Role::data_loader) (void)context.send(from, books_.progress());
+    if (from.role == Role::data_loader) (void)context.send(from, cursor());
     roster_changed(context);
     (void)context.send(from, RunPhase{options_.generation, phase_});
     advance(context);
@@ -155,18 +169,21 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   }
 
   void on(Context& context, ActorId from, DataProgress&& message) {
-    if (from.role != Role::data_loader || members_.find(from) == nullptr) return;
+    if (from.role != Role::data_loader || members_.find(from) == nullptr || message.generation != options_.generation) return;
     if (books_.take(message)) advance(context);
   }
 
   void on(Context& context, ActorId from, EvaluationResult&& message) {
-    if (members_.find(from) == nullptr) return;
+    if (members_.find(from) == nullptr || message.generation != options_.generation) return;
     if (!books_.take(message, phase_ >= Phase::evaluating, context.now(), training_socket_bytes(facts(context)))) return;
     context.log(Severity::info, "evaluated",
                 {{"samples", std::to_string(message.samples_done)},
                  {"loss", std::to_string(message.loss_sum / static_cast<double>(message.count))},
                  {"accuracy", std::to_string(static_cast<double>(message.hits) / static_cast<double>(message.count))}});
-    if (!message.final_parameters) collect(context);  // the FC worker's state, so that its death costs at most what came after
+    if (!message.final_parameters) {
+      collect(context);  // the FC worker's state, so that its death costs at most what came after
+      if (phase_ == Phase::training) checkpoints_.begin(context, parts(), job(), books_.newest_accuracy());
+    }
     report(context);
     advance(context);
   }
@@ -198,9 +215,23 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     auto values = fc_state_->take(message);
     if (fc_state_->refused() != refused) context.log(Severity::error, "the FC worker's state is not finite; the last good one is kept", {});
     if (!values) return;
+    if (message.version > fc_->store().version()) checkpoints_.outdate_fc_state();
     fc_->store().replace(std::move(*values), message.version);
     fc_collected_ = true;
     save_model(context);
+    advance(context);
+  }
+
+  void on(Context& context, ActorId from, StateRequest&& message) {
+    const MemberTable::Row* row = members_.find(from);
+    if (row == nullptr || message.generation != options_.generation) return;
+    const Bytes* state = checkpoints_.state_for(*row, parts(), job());
+    (void)context.send(from, state_piece(message, state == nullptr ? Bytes() : *state));
+  }
+
+  void on(Context& context, ActorId from, StateChunk&& message) {
+    if (members_.find(from) == nullptr) return;
+    checkpoints_.take(context, from, message);
     advance(context);
   }
 
@@ -210,6 +241,44 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   [[nodiscard]] const Job& job() const { return options_.job; }
   [[nodiscard]] bool cut() const { return job().fc_workers > 0; }
   [[nodiscard]] bool fc_alone() const { return job().fc_workers == 1; }
+  RunParts parts() { return {*model_, *conv_, fc_ ? &*fc_ : nullptr, books_, members_}; }
+
+  [[nodiscard]] DataProgress cursor() const {
+    DataProgress out = books_.progress();
+    out.generation = options_.generation;
+    return out;
+  }
+
+  /// Everybody has ended what was under way, and the data loader has told so.
+  bool paused(Context& context) {
+    const auto all_reached = [&](Role role) {
+      const auto ids = members_.ids(role);
+      return std::ranges::all_of(ids, [&](ActorId id) { return reached_.contains(id); });
+    };
+    if (context.now() - phase_since_ >= kPauseWithin) return true;
+    if (!all_reached(Role::conv_worker)) return false;
+    if (!std::exchange(conv_paused_, true)) std::erase_if(reached_, [](const auto& row) { return row.first.role == Role::fc_worker; });
+    const auto loaders = members_.ids(Role::data_loader);
+    const bool told = std::ranges::all_of(
+        loaders, [&](ActorId id) { return reached_.contains(id) && reached_.at(id) == books_.progress().samples_done; });
+    return told && all_reached(Role::fc_worker);
+  }
+
+  /// The last checkpoint has the states of those that have come to rest.
+  void pause(Context& context) {
+    if (!checkpoints_.under_way()) {
+      if (!paused(context)) return;
+      books_.training_ended(context.now());
+      std::vector<ActorId> who;
+      for (const Role role : {Role::conv_worker, Role::fc_worker}) {
+        for (const ActorId id : members_.ids(role)) {
+          if (reached_.contains(id) || (role == Role::fc_worker && fc_alone())) who.push_back(id);
+        }
+      }
+      checkpoints_.begin_last(context, who);
+    }
+    if (checkpoints_.end_if_due(context, parts(), job(), phase_, identity_.build)) finish(context);
+  }
 
   static bool in_conv_group(ActorId id) { return id.role == Role::conv_worker || id.role == Role::tree_node; }
 
@@ -243,6 +312,16 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     message.attempt = row.attempt;
     message.first_clock = row.first_clock;
     message.number = row.member.number;
+    const Role role = row.member.id.role;
+    if (const GroupServer* group = role == Role::fc_worker ? (fc_ ? &*fc_ : nullptr) : &*conv_; group != nullptr) {
+      // Without a tree nobody else has settled anything: of one that is not known nothing is contained.
+      auto marks = group->marks(row.member.id);
+      if (!marks && (job().tree_arity == 0 || role == Role::fc_worker)) marks.emplace();
+      message.has_marks = marks.has_value();
+      message.contained = marks ? marks->contained : 0;
+      message.rejected = marks ? marks->rejected : 0;
+      message.has_state = checkpoints_.state_for(row, parts(), job()) != nullptr;
+    }
     message.model_hash = model_->hash;
     message.job = job();
     (void)context.send(row.member.id, message);  // lost: Hello is repeated
@@ -267,6 +346,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (id.role == Role::tree_node) count_lost(context, id, drained);
     members_.remove(id, context.now());
     reached_.erase(id);
+    checkpoints_.forget(id);
     if (in_conv_group(id)) conv_->leave(context, id);
     if (job().tree_arity > 0) arrange_tree(context);
     if (id.role == Role::fc_worker && fc_) fc_->leave(context, id);
@@ -319,7 +399,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     for (const auto& [id, row] : members_.rows()) {
       (void)context.post(id, parcel);
       (void)context.post(id, phase);
-      if (id.role == Role::data_loader) (void)context.send(id, books_.progress());  // where to begin, for one that missed it
+      if (id.role == Role::data_loader) (void)context.send(id, cursor());  // where to begin, for one that missed it
     }
   }
 
@@ -341,10 +421,12 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
           message_.clear();
           send_roster(context);
           books_.training_began(context.now());
+          checkpoints_.recovery().postpone(context.now());
           enter(context, Phase::training);
         }
         return;
       case Phase::training:
+        (void)checkpoints_.end_if_due(context, parts(), job(), phase_, identity_.build);
         if (books_.progress().finished) {
           books_.training_ended(context.now());
           enter(context, Phase::flushing);
@@ -368,6 +450,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
         if (books_.final_evaluated()) finish(context);
         return;
       case Phase::finished: return farewell(context);
+      case Phase::pausing: return pause(context);
     }
   }
 
@@ -376,8 +459,11 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     const std::string missing = missing_members(job(), members_, loader);
     if (missing.empty()) return true;
     message_ = "waiting for " + missing;
+    // Who was there before a restart is back soon, or gone.
+    const double patience =
+        checkpoints_.recovery().resumed() ? std::min(job().start_timeout_seconds, job().dead_after_seconds) : job().start_timeout_seconds;
     const bool enough = loader && members_.count(Role::conv_worker) > 0 && (!cut() || members_.count(Role::fc_worker) > 0);
-    if (enough && context.now() - started_ > from_seconds(job().start_timeout_seconds)) {
+    if (enough && context.now() - started_ > from_seconds(patience)) {
       context.log(Severity::warning, "starting with fewer workers than asked for", {{"missing", message_}});
       return true;
     }
@@ -428,18 +514,14 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     const std::string result = result_json(facts(context), stopped_ ? "stopped" : "finished", std::string(kModelFile));
     const Status written = context.storage().write("result.json", as_span(result));
     write_status(context);
+    if (!stopped_ && saved && written.ok()) checkpoints_.recovery().finish(context);
     if (!saved || !written.ok())
       return context.exit(ExitCode::io, "the run could not be saved: " + (written.ok() ? save_error_ : written.error().text));
     context.exit(ExitCode::ok, stopped_ ? "stopped; the run is saved" : "finished; the run is saved");
   }
 
   bool save_model(Context& context) {
-    std::map<std::string, std::string> metadata = {
-        {"model", job().model}, {"dataset", job().dataset}, {"format", "pt"}, {"conv_version", std::to_string(conv_->store().version())}};
-    if (fc_) metadata["fc_version"] = std::to_string(fc_->store().version());
-    const std::span<const float> fc = fc_ ? fc_->store().exact() : std::span<const float>();
-    const Bytes bytes = nn::model_to_safetensors(model_->model, conv_->store().exact(), fc, metadata);
-    const Status status = context.storage().write(kModelFile, bytes);
+    const Status status = context.storage().write(kModelFile, model_file(parts(), job()));
     if (status.ok()) return true;
     save_error_ = status.error().text;
     context.count("save_failures", 1);
@@ -474,6 +556,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     s.epochs = job().epochs;
     books_.fill(s, context.now());
     s.staleness_bound = job().staleness;
+    s.alarm = checkpoints_.recovery().alarm();
     return facts;
   }
 
@@ -510,6 +593,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   RunBooks books_;
   std::optional<FcStateCollector> fc_state_;  ///< where there is one FC worker
   bool fc_collected_ = false;
+  Checkpoints checkpoints_;
+  bool conv_paused_ = false;
   bool stopped_ = false;
   bool left_ = false;
   std::string message_, save_error_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "actors/group_member.h"
+#include "actors/kept_state.h"
 #include "actors/lease_book.h"
 #include "actors/local_units.h"
 #include "actors/replica_digest.h"
@@ -16,6 +17,7 @@
 #include "learning/nn/loss.h"
 #include "learning/params/arithmetic.h"
 #include "learning/params/noise_meter.h"
+#include "learning/params/server_rule.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -44,7 +46,7 @@ struct UnderWay {
 };
 
 class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, LeaseUpdate, Batch,
-                                        ActivationGradients, PushVerdict, ParameterUpdate, SnapshotChunk> {
+                                        ActivationGradients, PushVerdict, ParameterUpdate, SnapshotChunk, StateRequest, StateChunk> {
  public:
   ConvWorker(DatasetSource source, ProcessIdentity identity)
       : membership_(std::move(identity), {Role::data_loader, Role::fc_worker, Role::tree_node}), source_(std::move(source)) {}
@@ -61,6 +63,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     context.wake_after(kTick, kTickTimer);
     if (!group_) return leave_if_drained(context);
     group_->tick(context);
+    kept_.tick(context);
     repeat_activations(context);
     tell_activity(context);
     ask_for_data(context, true);
@@ -96,6 +99,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   void on(Context& context, ActorId, RunPhase&& message) {
     if (!membership_.on(context, message)) return;
     if (membership_.phase() == Phase::finished) return membership_.leave(context, ExitCode::ok, "the run is over");
+    if (membership_.phase() == Phase::pausing) leases_.give_back();
     ask_for_data(context, true);
     pump(context);
   }
@@ -119,7 +123,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     }
     const Mode mode = message.mode;
     if (!leases_.receive(std::move(message))) return;
-    if (leaving_) {  // was under way when the stop came
+    if (leaving_ || membership_.phase() == Phase::pausing) {  // was under way when the stop came
       leases_.give_back();
       return ask_for_data(context, true);
     }
@@ -172,6 +176,18 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     if (group_ && group_->on(context, from, std::move(message))) after_update(context);
   }
 
+  void on(Context& context, ActorId from, StateRequest&& message) {
+    if (!group_ || from != kAggregator || message.generation != membership_.generation() || kept_.awaited()) return;
+    kept_.answer(context, from, message,
+                 [&] { return state_of(context, *optimizer_, group_->replica().residual(), group_->replica().version()); });
+  }
+  void on(Context& context, ActorId from, StateChunk&& message) {
+    const auto state = kept_.take(context, from, message);
+    if (!state) return;
+    adopt_state(context, *state, *optimizer_, &group_->replica());
+    pump(context);
+  }
+
  private:
   [[nodiscard]] const Job& job() const { return membership_.job(); }
   [[nodiscard]] bool cut() const { return job_model_ && job_model_->model.fc != nullptr; }
@@ -179,19 +195,24 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   [[nodiscard]] std::uint32_t outstanding_max() const { return synchronous() ? 1 : job().outstanding; }
   /// One more than may be under way hides the loader's round trip. In synchronous mode each step takes the next batches of the epoch, so
   /// nothing is asked for ahead.
-  [[nodiscard]] std::uint32_t capacity() const { return leaving_ ? 0 : outstanding_max() + (synchronous() ? 0 : 1); }
+  [[nodiscard]] std::uint32_t capacity() const {
+    return leaving_ || membership_.phase() == Phase::pausing ? 0 : outstanding_max() + (synchronous() ? 0 : 1);
+  }
 
   void begin(Context& context) {
     auto parts = make_worker_parts(membership_.welcome(), Group::conv);
     if (!parts.ok()) return membership_.leave(context, exit_code_of(parts.error()), parts.error().text);
     under_way_.clear();  // before the networks that their tapes belong to
     job_model_ = std::move(parts->model);
-    optimizer_ = std::move(parts->optimizer);
+    if (group_) inherit(context, membership_.welcome(), std::move(group_->replica()), parts->replica);
+    const bool same_optimizer = params::adds(job()) && optimizer_spec_ == job().optimizer && gradient_.size() == job_model_->conv.size();
+    if (!optimizer_ || !same_optimizer) optimizer_ = std::move(parts->optimizer);  // else its momentum goes on
+    optimizer_spec_ = job().optimizer;
     schedule_ = std::move(parts->schedule);
     codec_ = parts->boundary;
     gradients_ = parts->gradients;
     gradient_.resize(job_model_->conv.size());
-    leases_ = {};
+    leases_.restart();
     units_ = LocalUnits({job().local_steps, 1});
     step_sum_.assign(gradient_.size(), 0.0F);
     noise_ = std::move(parts->noise);
@@ -204,6 +225,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     }
     at_work_ = false;
     group_.emplace(Group::conv, std::move(parts->replica), membership_.welcome());
+    kept_.begin(context, membership_.welcome());
     if (job().tree_arity == 0) group_->start(context);  // else the roster tells the parent
   }
 
@@ -235,6 +257,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   void pump(Context& context) {
     if (!group_) return;
     flush_if_due(context);
+    if (kept_.awaited()) return;
     while (under_way_.size() < outstanding_max()) {
       if (cut() && membership_.members(Role::fc_worker).empty()) return;
       const bool train = membership_.phase() == Phase::training && group_->admits(units_.next(group_->clock()));
@@ -393,10 +416,17 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void report_phase(Context& context) {
-    if (membership_.phase() != Phase::flushing || !group_->flushed()) return;
+    const Phase phase = membership_.phase();
+    if (!(phase == Phase::flushing && group_->flushed()) && !(phase == Phase::pausing && paused(context))) return;
     const params::Replica& replica = group_->replica();
-    (void)context.send(kAggregator,
-                       PhaseReached{membership_.generation(), Phase::flushing, replica.version(), digest_of(replica.published())});
+    (void)context.send(kAggregator, PhaseReached{membership_.generation(), phase, replica.version(), digest_of(replica.published())});
+  }
+
+  /// What was begun is done, pushed and settled, and the data loader knows.
+  bool paused(Context& context) {
+    if (!under_way_.empty() || leases_.waiting() > 0) return false;
+    if (units_.begun()) push(context, false);
+    return group_->unsettled() == 0 && leases_.empty() && leases_.reported();
   }
 
   void after_update(Context& context) {
@@ -437,6 +467,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   std::optional<JobModel> job_model_;
   std::optional<GroupMember> group_;
   std::unique_ptr<params::Optimizer> optimizer_;
+  std::string optimizer_spec_;
+  KeptState kept_;
   std::unique_ptr<params::Schedule> schedule_;
   compress::BoundarySpec codec_;
   bool gradients_ = false;  ///< see WorkerParts

@@ -40,9 +40,10 @@ void BasicGroupServer<Store>::leave(Context& context, ActorId id, bool moved) {
   const auto found = peers_.find(id);
   if (found == peers_.end()) return;
   if (moved) {
-    departed_[id] = {clocks_.pushed(id), std::move(found->second.verdicts)};
+    departed_[id] = {clocks_.pushed(id), std::move(found->second.verdicts), std::nullopt};
   } else {
-    departed_[id] = {clocks_.pushed(id) + kVerdictsKept, {}};
+    const params::PushMarks marks{clocks_.pushed(id), rejected_of(found->second.verdicts)};
+    departed_[id] = {clocks_.pushed(id) + kVerdictsKept, {}, marks};
   }
   peers_.erase(found);
   clocks_.leave(id);
@@ -151,6 +152,7 @@ void BasicGroupServer<Store>::on(Context& context, ActorId from, GradientPush&& 
   if constexpr (!Store::kOwnsParameters) {
     if (verdict == Verdict::applied && !store_.take(message.blocks, message.flush)) verdict = Verdict::nonfinite;
   }
+  if (note_) note_(context, from, message, verdict);
   ++ledger_.received;
   ++ledger_.by_verdict[static_cast<std::size_t>(verdict)];
   if (verdict == Verdict::applied) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -12,7 +13,9 @@
 #include "actors/group_policies.h"
 #include "actors/ledger.h"
 #include "actors/patience.h"
+#include "base/archive.h"
 #include "learning/params/clocks.h"
+#include "learning/params/inheritance.h"
 #include "learning/params/parameter_store.h"
 #include "learning/params/relay.h"
 #include "messages/all_messages.h"
@@ -51,6 +54,16 @@ class BasicGroupServer {
   void hold() { held_ = true; }
   /// Of a relay: the values here contain the child's pushes below `clock`.
   void contained(ActorId id, std::uint64_t clock);
+  /// Of a member that left, and joins again or has joined again: what became of its earlier pushes. Empty where others may know better.
+  [[nodiscard]] std::optional<params::PushMarks> marks(ActorId id) const;
+  /// Called with each decision, before anything else happens.
+  using Note = std::function<void(Context&, ActorId, const GradientPush&, Verdict)>;
+  void set_note(Note note) { note_ = std::move(note); }
+  /// Ledger and marks: with the store's state, all that another life needs. load(): of a server that nobody has joined yet.
+  void save(ArchiveWriter& out) const;
+  void load(ArchiveReader& in);
+  /// A decision of an earlier life that the state it left does not contain.
+  void roll_back(ActorId id, std::uint64_t clock, Verdict verdict);
   /// Rejects every push from now on.
   void close() { closed_ = true; }
   /// How many workers share the round; with `flush`, how many there are.
@@ -91,7 +104,9 @@ class BasicGroupServer {
   struct Departed {
     std::uint64_t pushed = 0;  ///< clocks that its pushes under way may still bear end here
     std::deque<Verdict> verdicts;
+    std::optional<params::PushMarks> marks;
   };
+  static std::uint64_t rejected_of(const std::deque<Verdict>& verdicts);
   Verdict judge(const Peer& peer, const GradientPush& message, std::uint64_t& staleness) const;
   void take(Peer& peer, ActorId from, const GradientPush& message, std::uint64_t staleness);
   void answer_stranger(Context& context, ActorId from, const GradientPush& message);
@@ -121,6 +136,7 @@ class BasicGroupServer {
   bool held_ = !Store::kOwnsParameters;
   bool closed_ = false;
   Ledger ledger_;
+  Note note_;
   Instant last_push_{};
 };
 

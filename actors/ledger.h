@@ -8,10 +8,11 @@
 
 namespace hourglass {
 
-/// received = sum of by_verdict, always; duplicates are counted apart.
+/// received = sum of by_verdict + rolled_back, always; duplicates are counted apart.
 struct Ledger {
   std::uint64_t received = 0;
   std::vector<std::uint64_t> by_verdict = std::vector<std::uint64_t>(static_cast<std::size_t>(kLastVerdict) + 1);
+  std::uint64_t rolled_back = 0;  ///< applied, after the checkpoint that a later life went on from
   std::uint64_t duplicates = 0;
   std::uint64_t gaps = 0;           ///< pushes whose predecessor is missing; the sender repeats both
   std::uint64_t staleness_max = 0;  ///< versions of others between read and apply

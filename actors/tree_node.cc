@@ -11,6 +11,7 @@
 #include "actors/group_member.h"
 #include "actors/group_server.h"
 #include "actors/job_model.h"
+#include "actors/kept_state.h"
 #include "actors/tree.h"
 #include "runtime/membership_client.h"
 
@@ -154,8 +155,12 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     params::StalenessBound bound;
     if (!unbounded()) bound.slack = static_cast<std::uint64_t>(welcome.job.staleness);
     member_.reset();
-    server_.emplace(Group::conv, params::Relay(std::move(model->conv), std::move(*merge), *lossless), bound, 1, welcome.run,
-                    welcome.generation);
+    params::Relay relay(std::move(model->conv), std::move(*merge), *lossless);
+    if (server_ && server_->store().size() == relay.size()) {
+      const double norm = server_->store().merge().residual_norm();
+      note_inheritance(context, relay.inherit(std::move(server_->store()), marks_of(welcome)), norm);
+    }
+    server_.emplace(Group::conv, std::move(relay), bound, 1, welcome.run, welcome.generation);
     member_.emplace(Group::conv, server_->store(), welcome);
     if (leaving_) server_->close();
     sent_.clear();

@@ -37,6 +37,8 @@ inline constexpr std::size_t kParameters = 1U << 28;  ///< 268 M floats in one g
 inline constexpr std::size_t kBodyBytes = 1U << 30;   ///< one message body
 inline constexpr std::size_t kChunkBytes = 1U << 20;  ///< one snapshot chunk
 inline constexpr std::size_t kMetrics = 512;
+inline constexpr std::size_t kOpenLeases = 1U << 16;  ///< of all workers together
+inline constexpr std::size_t kStateBytes = 1U << 31;  ///< of one worker
 }  // namespace limits
 
 /// A visitor that ignores everything; used by the concept below.

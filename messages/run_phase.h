@@ -15,8 +15,9 @@ enum class Phase : std::uint8_t {
   collecting,  ///< the only FC worker's state travels to the aggregator
   evaluating,  ///< the final parameters on the test set
   finished,    ///< everything is saved: leave
+  pausing,     ///< asked to stop: workers end what is under way and tell their state, so that the run can be resumed
 };
-inline constexpr Phase kLastPhase = Phase::finished;
+inline constexpr Phase kLastPhase = Phase::pausing;
 std::string_view name_of(Phase phase);
 
 /// Aggregator -> everyone, at each change and to everyone who joins.

@@ -68,6 +68,7 @@ bool MembershipClient::on(Context& context, Welcome&& message) {
       Severity::info, "joined",
       {{"number", std::to_string(message.number)}, {"generation", std::to_string(message.generation)}, {"model", message.job.model}});
   welcome_ = std::move(message);
+  joined_ = true;
   roster_ = {};
   phase_ = Phase::waiting;
   return true;
@@ -81,7 +82,7 @@ void MembershipClient::on(Context& context, const Refuse& message) {
         ++attempt_;
         context.log(Severity::warning, "the aggregator no longer knows this process; joining again", {});
       }
-      welcome_.reset();
+      joined_ = false;
       hello_pause_ = kHelloPauseFirst;
       say_hello(context);
       return;

@@ -19,12 +19,16 @@ enum Takes : unsigned {
   kTakesFrom = 16,        ///< --from
   kTakesSimulation = 32,  ///< settings of Scope::simulation
   kTakesChaos = 64,       ///< settings of Scope::chaos
+  kTakesResume = 128,     ///< --resume
+  kTakesAction = 256,     ///< what to do, and with which run folder or file
 };
 
 struct Invocation {
   Resolved resolved;
   std::string job_file;  ///< "" where there is none
   std::string from;      ///< of --from
+  std::string resume;    ///< of --resume: the run folder
+  std::string action, place;
   bool json = false;
   bool dashboard = true;
   [[nodiscard]] const Settings& settings() const { return resolved.settings; }
@@ -51,6 +55,7 @@ ExitCode run_monitor(Invocation& invocation);
 ExitCode run_solo(Invocation& invocation);
 ExitCode run_simulate(Invocation& invocation);
 ExitCode run_evaluate(Invocation& invocation);
+ExitCode run_checkpoint(Invocation& invocation);
 ExitCode run_check(Invocation& invocation);
 ExitCode run_healthcheck(Invocation& invocation);
 ExitCode run_models(Invocation& invocation);

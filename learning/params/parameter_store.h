@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/archive.h"
 #include "base/result.h"
 #include "learning/compress/error_feedback.h"
 #include "learning/params/published.h"
@@ -40,6 +41,11 @@ class ParameterStore {
   void publish_exact();
   /// Replaces the parameters as a whole, at this version (restored, or collected from their only owner).
   void replace(std::vector<float> values, std::uint64_t version);
+
+  /// All but the exact parameters, which a checkpoint keeps by name; and the ring, since whoever goes on from a checkpoint takes values.
+  void save(ArchiveWriter& out) const;
+  /// Of a store of the same job, to the reader's end. False where it does not fit: then nothing changes.
+  bool load(std::vector<float> exact, ArchiveReader& in);
 
   [[nodiscard]] std::uint64_t version() const { return version_; }  ///< pushes applied
   [[nodiscard]] std::uint64_t published_version() const { return published_version_; }

@@ -69,6 +69,22 @@ std::size_t Replica::unsettled() const {
   return static_cast<std::size_t>(std::count_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.settled; }));
 }
 
+Inheritance Replica::inherit(Replica&& earlier, const std::optional<PushMarks>& marks) {
+  Inheritance out;
+  for (const Pending& push : earlier.pending_) {
+    if (!marks) {
+      out.lost += push.settled ? 0 : 1;
+    } else if (!marks->applied(push.clock)) {  // what was rejected and settled is not here any more
+      const bool back = earlier.memory().restore(push.blocks).ok();
+      ++(back ? out.returned : out.lost);
+    }
+  }
+  if (const std::span<const float> held = earlier.memory().residual(); !held.empty()) {
+    out.kept_residual = held.size() == size() && memory().adopt(held).ok();
+  }
+  return out;
+}
+
 void Replica::drop_contained(std::uint64_t applied_clock) {
   // A push without a verdict yet stays: were it rejected, its blocks must return to the residual.
   while (!pending_.empty() && pending_.front().clock < applied_clock && pending_.front().settled) pending_.pop_front();

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "learning/compress/error_feedback.h"
+#include "learning/params/inheritance.h"
 #include "learning/params/published.h"
 #include "messages/gradient_push.h"
 #include "messages/parameter_update.h"
@@ -45,11 +46,21 @@ class Replica {
   /// Settles a push. What was rejected returns to the residual.
   void settle(std::uint64_t clock, Verdict verdict);
 
+  /// Takes over what an earlier replica of the same process held back, as this one begins at a parent that has started anew, or that had
+  /// dropped us. Its pushes below `contained` are settled, by `rejected` (see Welcome) where their verdict is still open; those above did
+  /// not come through, or were rolled back: they return to the residual. Steps that were in no push are dropped: their samples are handed
+  /// out again. Without marks nobody can say what became of open pushes: they are lost. Errors: as ErrorFeedback::adopt(); then all is
+  /// lost.
+  Inheritance inherit(Replica&& earlier, const std::optional<PushMarks>& marks);
+
   /// Follows an update. Errors: too_stale where its deltas start elsewhere than here (ask again); malformed, bad_data: nothing changed.
   Status absorb(const ParameterUpdate& update);
   /// Takes values as a whole (snapshot).
   Status absorb(std::span<const float> values, std::uint64_t version, std::uint64_t applied_clock);
 
+  /// What error feedback holds back.
+  [[nodiscard]] std::span<const float> residual() const { return memory_.residual(); }
+  Status adopt_residual(std::span<const float> held) { return memory_.adopt(held); }
   [[nodiscard]] double residual_norm() const { return memory_.residual_norm(); }
   [[nodiscard]] std::size_t unsettled() const;  ///< pushes without a verdict
   [[nodiscard]] std::span<const float> published() const { return copy_.values(); }

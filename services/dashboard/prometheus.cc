@@ -123,7 +123,10 @@ void write_parameters(Exposition& out, const DashboardState& state) {
       out.sample({{"group", group}, {"verdict", name_of(verdict)}}, number(count_of(s, verdict)));
     }
   });
-  out.family("gradients_received_total", "counter", "Unique gradient pushes; the sum of all verdicts.");
+  out.family("gradients_rolled_back_total", "counter",
+             "Gradient pushes that were applied after the checkpoint a restarted aggregator went on from.");
+  each_group([&](std::string_view group, const GroupStatus& s) { out.sample({{"group", group}}, number(s.rolled_back)); });
+  out.family("gradients_received_total", "counter", "Unique gradient pushes; the sum of all verdicts and of those rolled back.");
   each_group([&](std::string_view group, const GroupStatus& s) { out.sample({{"group", group}}, number(s.received)); });
   out.family("gradients_duplicate_total", "counter", "Repeats of pushes that had been judged before.");
   each_group([&](std::string_view group, const GroupStatus& s) { out.sample({{"group", group}}, number(s.duplicates)); });

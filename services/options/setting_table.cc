@@ -22,6 +22,13 @@ std::vector<Setting> make_table() {
   return {
       per_process(
           text("run.dir", "--run-dir", folder, "folder for the model, logs and result; empty: a new one below ./runs", HG_MEMBER(run_dir))),
+      per_process(real("run.checkpoint_every", "--checkpoint-every", 0, 1e6,
+                       "seconds between checkpoints, which is how much work a crash of the aggregator can cost; 0: none",
+                       HG_MEMBER(checkpoint_every))),
+      per_process(whole("run.keep_checkpoints", "--keep-checkpoints", 1, 1000,
+                        "newest checkpoints to keep; the best by accuracy stays, too", HG_MEMBER(keep_checkpoints))),
+      per_process(choice("run.recover", "--recover", {"auto", "never"},
+                         "auto: an aggregator goes on with the unfinished run of its folder; never: it removes that", HG_MEMBER(recover))),
       whole("run.seed", "--seed", 0, std::numeric_limits<std::int64_t>::max(), "seed of every random choice", HG_MEMBER(job.seed)),
 
       spec("model.name", "--model", "a name of `hourglass models` or a layer spec", "model", HG_MEMBER(job.model)),

@@ -35,6 +35,9 @@ struct Settings {
   Job job;  ///< `threads` and the sample's shape are filled in by complete() in options/validate.h
   SimulationSettings simulation;
   ChaosSettings chaos;
+  double checkpoint_every = 60;           ///< seconds; 0: none
+  std::uint32_t keep_checkpoints = 3;     ///< of the newest
+  std::string recover = "auto";           ///< auto | never
   std::string run_dir;                    ///< empty: train makes one below ./runs; a role process uses the working folder
   std::string data_dir;                   ///< empty: the dataset's own default
   std::uint32_t threads = Job{}.threads;  ///< 0: as many as this process may use

@@ -70,7 +70,7 @@ ActorId SimulatedCluster::add(Role role) {
   identity.port = 7000;
   std::unique_ptr<Actor> actor;
   switch (role) {
-    case Role::aggregator: actor = make_aggregator({options_.job, options_.run, 1}, identity); break;
+    case Role::aggregator: actor = make_aggregator({options_.job, options_.run, 1, options_.recovery}, identity); break;
     case Role::data_loader: actor = make_data_loader(dataset_files(options_.data_dir), identity); break;
     case Role::conv_worker: actor = make_conv_worker(dataset_files(options_.data_dir), identity); break;
     case Role::fc_worker: actor = make_fc_worker(identity); break;

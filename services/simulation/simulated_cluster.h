@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/aggregator/recovery.h"
 #include "messages/job.h"
 #include "runtime/sim/sim_reactor.h"
 
@@ -28,6 +29,7 @@ struct SimulatedClusterOptions {
   ComputeTimes compute;
   std::uint64_t seed = 1;
   std::uint64_t run = 77;
+  RecoverySettings recovery{0, 3, true};  ///< of the aggregator: no checkpoints
   std::string data_dir;
   std::optional<std::size_t> tree_nodes;  ///< instead of as many as the job's tree wants
   bool monitor = true;

@@ -50,7 +50,12 @@ LocalRun run_locally(Invocation& invocation, const std::string& command, Onlooke
   }
   for (const auto& warning : invocation.resolved.warnings) log_line(Severity::warning, warning);
   share_processors(settings);
-  const auto folder = make_run_folder(settings.run_dir, settings.job.model);
+  const bool resume = !invocation.resume.empty();
+  if (resume) {
+    settings.run_dir = invocation.resume;
+    settings.recover = "auto";
+  }
+  const auto folder = resume ? resume_run_folder(invocation.resume) : make_run_folder(settings.run_dir, settings.job.model);
   if (!folder.ok()) {
     if (folder.error().code == Errc::bad_config) invocation.resolved.reject("run.dir", folder.error().text);
     const bool config = folder.error().code == Errc::bad_config;
@@ -60,7 +65,7 @@ LocalRun run_locally(Invocation& invocation, const std::string& command, Onlooke
   if (const Status written = write_text(*folder + "/" + kJobFile, print_config(invocation.resolved)); !written.ok()) {
     return fail(invocation, *folder, ExitCode::io, written.error().text);
   }
-  log_line(Severity::info, "run folder: " + *folder);
+  log_line(Severity::info, (resume ? "going on in run folder: " : "run folder: ") + *folder);
   TrainRun run(invocation.resolved, *folder, own_executable(), invocation.dashboard);
   run.set_onlooker(std::move(onlooker));
   const RunOutcome outcome = run.run(stop_signal, stop_count);

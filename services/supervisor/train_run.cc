@@ -56,6 +56,13 @@ ExitCode code_of(const Ending& ending) {
 
 std::string TrainRun::Slot::name() const { return std::string(name_of(role)) + "-" + std::to_string(number); }
 
+/// An aggregator that was killed, or found a fault of its own, is started again like everybody else, where it leaves something to go on
+/// from. What it says with an exit code of its own would come again.
+bool TrainRun::heir_goes_on(const Ending& ending) const {
+  const bool death = ending.by_signal || ending.number == static_cast<int>(ExitCode::failure);
+  return death && resolved_.settings.checkpoint_every > 0 && !aggregator_address_.empty();
+}
+
 TrainRun::TrainRun(const Resolved& resolved, std::string folder, std::string executable, bool dashboard, SupervisionLimits limits)
     : resolved_(resolved), folder_(std::move(folder)), executable_(std::move(executable)), dashboard_(dashboard), limits_(limits) {}
 
@@ -112,6 +119,9 @@ Status TrainRun::start_aggregator() {
     const auto text = read_text(port_file);
     if (text && !text->empty() && text->back() == '\n') {
       aggregator_address_ = "127.0.0.1:" + text->substr(0, text->size() - 1);
+      // Should it die, its heir must be found where it was, and goes on with this run.
+      *std::find(slot.arguments.begin(), slot.arguments.end(), "127.0.0.1:0") = aggregator_address_;
+      slot.arguments.insert(slot.arguments.end() - 1, {"--recover", "auto"});
       return {};
     }
     if (slot.child->poll()) return {};  // watch() tells why
@@ -293,8 +303,22 @@ RunOutcome TrainRun::run(const volatile int& stop_signal, const volatile int& st
   int forwarded = 0;
   double stop_limit = 0;
   while (!failed_ && !ending) {
-    ending = aggregator->child->poll();
-    if (ending) break;
+    if (aggregator->child) ending = aggregator->child->poll();
+    if (ending && (stop_count > 0 || !heir_goes_on(*ending))) break;
+    if (ending) {
+      bury(*aggregator, *ending);
+      ending.reset();
+      continue;
+    }
+    if (!aggregator->child && stop_count == 0) watch(*aggregator);
+    if (!aggregator->child && stop_count > 0) {  // it is dead, and nobody waits for its heir
+      ending = Ending{true, SIGKILL};
+      break;
+    }
+    if (!aggregator->child) {
+      nap();
+      continue;
+    }
     if (stop_count > forwarded) {
       progress_.close();
       const bool again = forwarded > 0;

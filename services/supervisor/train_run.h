@@ -82,6 +82,7 @@ class TrainRun {
   Status launch(Slot& slot);
   Status start_aggregator();
   Status start_others();
+  [[nodiscard]] bool heir_goes_on(const Ending& ending) const;
   std::uint16_t pick_monitor_port() const;
   void watch(Slot& slot);
   void bury(Slot& slot, const Ending& ending);

@@ -187,6 +187,7 @@ class ScriptedRun : public ::testing::Test {
     fs::permissions(program, fs::perms::owner_all);
     Resolved resolved = resolve({});
     resolved.settings.job.conv_workers = 1;
+    resolved.settings.checkpoint_every = checkpoint_every_;
     SupervisionLimits limits;
     limits.restart_first_seconds = 0.01;
     limits.restart_max_seconds = 0.02;
@@ -206,6 +207,7 @@ class ScriptedRun : public ::testing::Test {
   std::string folder_;
   Onlooker onlooker_;
   std::map<std::string, Role> seen_;
+  double checkpoint_every_ = 60;
   volatile int stop_signal_ = 0;
   volatile int stop_count_ = 0;
 };
@@ -294,7 +296,37 @@ TEST_F(ScriptedRun, AWrongSettingIsNotTriedAgain) {
   EXPECT_EQ(file("deaths"), "x\n");
 }
 
-TEST_F(ScriptedRun, TheAggregatorsDeathEndsTheRunAndNamesItsLog) {
+TEST_F(ScriptedRun, R14_AKilledAggregatorIsStartedAgainWhereItWasAndGoesOn) {
+  const RunOutcome outcome =
+      play("heir", "aggregator) echo $* >> $run/lives; if test -f $run/first; then while ! test -f $run/worker; do sleep 0.05; done; " +
+                       std::string(kSave) + "exit 0; fi; " + kPort +
+                       "touch $run/first; sleep 0.3; kill -9 $$;;\nconv-worker) echo x >> $run/worker; exec sleep 100;;\n" + kSleepers);
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.reason;
+  const std::string lives = file("lives");
+  EXPECT_EQ(std::count(lives.begin(), lives.end(), '\n'), 2) << lives;
+  const std::string second = lives.substr(lives.find('\n') + 1);
+  EXPECT_NE(second.find("--listen 127.0.0.1:4711"), std::string::npos) << second;
+  EXPECT_NE(second.find("--recover auto"), std::string::npos) << second;
+  EXPECT_EQ(file("worker"), "x\n") << "the others live on";
+}
+
+TEST_F(ScriptedRun, AnAggregatorThatKeepsDyingEndsTheRun) {
+  const RunOutcome outcome = play("doomed", "aggregator) echo x >> $run/lives; " + std::string(kPort) +
+                                                "sleep 0.1; kill -9 $$;;\nconv-worker) exec sleep 100;;\n" + kSleepers);
+  EXPECT_EQ(outcome.exit_status(), 1);
+  EXPECT_EQ(file("lives"), "x\nx\nx\nx\nx\n");
+  EXPECT_NE(outcome.reason.find("aggregator-1 ended with signal 9 (Killed)"), std::string::npos) << outcome.reason;
+}
+
+TEST_F(ScriptedRun, AnAggregatorThatSaysWhyItEndsIsNotTriedAgain) {
+  const RunOutcome outcome = play("told", "aggregator) echo x >> $run/lives; " + std::string(kPort) +
+                                              "sleep 0.1; echo the disk is full; exit 74;;\nconv-worker) exec sleep 100;;\n" + kSleepers);
+  EXPECT_EQ(outcome.exit_status(), 74);
+  EXPECT_EQ(file("lives"), "x\n");
+}
+
+TEST_F(ScriptedRun, WithoutCheckpointsTheAggregatorsDeathEndsTheRunAndNamesItsLog) {
+  checkpoint_every_ = 0;
   const RunOutcome outcome =
       play("death", "aggregator) " + std::string(kPort) + "echo the end is near; sleep 0.2; kill -9 $$;;\nconv-worker) exec sleep 100;;\n" +
                         kSleepers);
