@@ -260,7 +260,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (!std::exchange(conv_paused_, true)) std::erase_if(reached_, [](const auto& row) { return row.first.role == Role::fc_worker; });
     const auto loaders = members_.ids(Role::data_loader);
     const bool told = std::ranges::all_of(
-        loaders, [&](ActorId id) { return reached_.contains(id) && reached_.at(id) == books_.progress().samples_done; });
+        loaders, [&](ActorId id) { return reached_.contains(id) && reached_.at(id).version == books_.progress().samples_done; });
     return told && all_reached(Role::fc_worker);
   }
 

@@ -2,7 +2,7 @@
 #include "actors/worker_state.h"
 
 #include "base/archive.h"
-#include "learning/params/finite.h"
+#include "learning/params/arithmetic.h"
 
 namespace hourglass {
 

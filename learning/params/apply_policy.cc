@@ -19,8 +19,38 @@ void add(const std::vector<GradientBlock>& blocks, std::span<float> sum, float w
   }
 }
 
+void put_block(const GradientBlock& block, ArchiveWriter& out) {
+  out.put(block.offset);
+  out.put(block.length);
+  out.put(block.count);
+  out.put(block.index_codec);
+  out.put(block.value_codec);
+  out.put(block.rice_bits);
+  out.put(block.low);
+  out.put(block.high);
+  out.put_bytes(block.indices);
+  out.put_bytes(block.values);
+}
+
+GradientBlock get_block(ArchiveReader& in) {
+  GradientBlock block;
+  in.get(block.offset);
+  in.get(block.length);
+  in.get(block.count);
+  block.index_codec = static_cast<IndexCodec>(in.get_up_to(static_cast<std::uint8_t>(kLastIndexCodec)));
+  block.value_codec = static_cast<ValueCodec>(in.get_up_to(static_cast<std::uint8_t>(kLastValueCodec)));
+  in.get(block.rice_bits);
+  in.get(block.low);
+  in.get(block.high);
+  block.indices = in.get_bytes();
+  block.values = in.get_bytes();
+  return block;
+}
+
 class Buffer : public ServerRule {
  public:
+  explicit Buffer(std::size_t parameters) : parameters_(parameters) {}
+
   void take(const std::vector<GradientBlock>& blocks, float weight, double progress) override {
     if (!blocks.empty()) held_.push_back({progress, weight, blocks});  // else a worker's last push, with nothing left to say
   }
@@ -34,19 +64,49 @@ class Buffer : public ServerRule {
     return true;
   }
 
+  void save(ArchiveWriter& out) const override {
+    out.put(static_cast<std::uint64_t>(held_.size()));
+    for (const Held& push : held_) {
+      out.put(push.progress);
+      out.put(push.weight);
+      out.put(static_cast<std::uint64_t>(push.blocks.size()));
+      for (const GradientBlock& block : push.blocks) put_block(block, out);
+    }
+  }
+  void load(ArchiveReader& in) override {
+    held_.clear();
+    const auto count = in.get_up_to<std::uint64_t>(kHeldMax);
+    for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+      Held& push = held_.emplace_back();
+      in.get(push.progress);
+      in.get(push.weight);
+      const auto blocks = in.get_up_to<std::uint64_t>(limits::kBlocks);
+      for (std::uint64_t j = 0; j < blocks && in.ok(); ++j) {
+        push.blocks.push_back(get_block(in));
+        if (in.ok() && !compress::validate(push.blocks.back(), parameters_).ok()) in.fail();
+      }
+    }
+    if (!in.ok()) held_.clear();
+  }
+
  private:
+  static constexpr std::uint64_t kHeldMax = 1U << 20U;
   struct Held {
     double progress = 0;
     float weight = 0;
     std::vector<GradientBlock> blocks;
   };
+  std::size_t parameters_;
   std::vector<Held> held_;  ///< as many as publications let wait
 };
 
 class Outer final : public Buffer {
  public:
   Outer(double rate, double momentum, std::size_t parameters)
-      : rate_(static_cast<float>(rate)), momentum_(static_cast<float>(momentum)), v_(momentum > 0 ? parameters : 0, 0.0F) {}
+      : Buffer(parameters),
+        rate_(static_cast<float>(rate)),
+        momentum_(static_cast<float>(momentum)),
+        v_(momentum > 0 ? parameters : 0, 0.0F) {}
 
   bool step(std::span<const float> parameters, std::span<float> delta) override {
     if (!Buffer::step(parameters, delta)) return false;
@@ -57,6 +117,15 @@ class Outer final : public Buffer {
     }
     for (float& value : delta) value *= rate_;
     return true;
+  }
+
+  void save(ArchiveWriter& out) const override {
+    Buffer::save(out);
+    out.put_all(std::span<const float>(v_));
+  }
+  void load(ArchiveReader& in) override {
+    Buffer::load(in);
+    in.get_into(v_);
   }
 
  private:
@@ -94,6 +163,17 @@ class DelayedNesterov final : public ServerRule {
     return true;
   }
 
+  void save(ArchiveWriter& out) const override {
+    for (const auto* values : {&fresh_, &round_, &v_}) out.put_all(std::span<const float>(*values));
+    out.put(waiting_);
+    out.put(in_round_);
+  }
+  void load(ArchiveReader& in) override {
+    for (auto* values : {&fresh_, &round_, &v_}) in.get_into(*values);
+    in.get(waiting_);
+    in.get(in_round_);
+  }
+
  private:
   std::uint32_t size_;
   float momentum_;
@@ -117,13 +197,13 @@ Made make_each(const SpecStage& stage, const Job& /*job*/, std::size_t /*size*/)
   return ApplyPolicy{};
 }
 
-Made make_buffer(const SpecStage& stage, const Job& job, std::size_t /*size*/) {
+Made make_buffer(const SpecStage& stage, const Job& job, std::size_t size) {
   if (const Status known = stage.only({"size"}); !known) return known.error();
   const auto buffer = size_of(stage, job);
   if (!buffer) return buffer.error();
   ApplyPolicy out;
   out.buffer = *buffer;
-  if (adds(job)) out.rule = std::make_unique<Buffer>();
+  if (adds(job)) out.rule = std::make_unique<Buffer>(size);
   return out;
 }
 
