@@ -20,7 +20,7 @@ TEST(MemoryWatch, ALeakGrowsAndAWarmUpDoesNot) {
   MemoryWatch watch;
   for (int second = 0; second <= 200; ++second) {
     watch.add("leaks", 1, second, 100 * kMegabyte + 0.3 * kMegabyte * second);
-    watch.add("warms up", 2, second, second < MemoryWatch::kWarmUpSeconds ? second * kMegabyte : 50 * kMegabyte);
+    watch.add("warms up", 2, second, second < 90 ? second * kMegabyte : 90 * kMegabyte);
     if (second < 30) watch.add("brief", 3, second, kMegabyte * second);
   }
   const auto rows = watch.rows();
@@ -40,7 +40,7 @@ TEST(MemoryWatch, OfEachNameTheLongestLifeCounts) {
   const auto rows = watch.rows();
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].process, 11);
-  EXPECT_EQ(rows[0].seconds, 150);
+  EXPECT_EQ(rows[0].seconds, 85);
 }
 
 TEST(MemoryWatch, ReadsThisProcess) {
