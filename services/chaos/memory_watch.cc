@@ -47,7 +47,7 @@ double slope_of(const std::vector<MemoryPoint>& points) {
   return under > 0 ? over / under : 0;
 }
 
-bool MemoryRow::grows() const { return growth() > std::max(kGrowthBytes, kGrowthShare * first_bytes); }
+bool MemoryRow::grows() const { return judged() && growth() > std::max(kGrowthBytes, kGrowthShare * first_bytes); }
 
 void MemoryWatch::sample(const std::string& name, pid_t process, double now) {
   if (const auto bytes = resident_bytes(process)) add(name, process, now, *bytes);

@@ -34,6 +34,9 @@ struct MemoryRow {
   double bytes_per_minute = 0;
   [[nodiscard]] double growth() const { return bytes_per_minute * seconds / 60; }
   /// A leak that matters shows as more than this over the time that was watched.
+  /// A step, as an evaluation makes one, weighs too much in a shorter time than `kJudgedSecondsMin`.
+  static constexpr double kJudgedSecondsMin = 120;
+  [[nodiscard]] bool judged() const { return seconds >= kJudgedSecondsMin; }
   [[nodiscard]] bool grows() const;
 };
 
