@@ -12,6 +12,7 @@
 #include "actors/aggregator/member_table.h"
 #include "actors/aggregator/run_books.h"
 #include "actors/aggregator/run_report.h"
+#include "actors/aggregator/stall_watch.h"
 #include "actors/group_server.h"
 #include "actors/job_model.h"
 #include "actors/tree.h"
@@ -84,6 +85,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     } else if (timer == kSecondTimer) {
       context.wake_after(1s, kSecondTimer);
       remove_the_dead(context);
+      if (phase_ == Phase::training) message_ = stall_.look(context, *conv_, members_);
       if (context.now() - roster_sent_ >= kRosterRepeat) send_roster(context);
       if (phase_ == Phase::training) checkpoints_.look(context, parts(), job());
       books_.update_rates(context.now(), total_socket_bytes(facts(context)));
@@ -591,6 +593,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   std::map<ActorId, FinalReplicas::Told> reached_;
   FinalReplicas final_conv_, final_fc_;
   RunBooks books_;
+  StallWatch stall_;
   std::optional<FcStateCollector> fc_state_;  ///< where there is one FC worker
   bool fc_collected_ = false;
   Checkpoints checkpoints_;

@@ -84,13 +84,14 @@ Check check_memory(const Tormentor& tormentor) {
   const auto rows = tormentor.memory().rows();
   std::string growing;
   double most = 0;
+  std::size_t judged = 0;
   for (const MemoryRow& row : rows) {
-    most = std::max(most, row.bytes_per_minute);
+    if (row.judged()) most = std::max(most, row.bytes_per_minute), ++judged;
     if (row.grows()) growing += " " + row.name;
   }
   if (!growing.empty()) return {"memory", false, "growing:" + growing};
   return {"memory", true,
-          rows.empty() ? "no process lived long enough to tell" : "at most " + show_bytes(std::max(0.0, most)) + " a minute"};
+          judged == 0 ? "no process lived long enough to tell" : "at most " + show_bytes(std::max(0.0, most)) + " a minute"};
 }
 
 json blow_row(const Blow& blow) {

@@ -47,7 +47,7 @@ double slope_of(const std::vector<MemoryPoint>& points) {
   return under > 0 ? over / under : 0;
 }
 
-bool MemoryRow::grows() const { return growth() > std::max(kGrowthBytes, kGrowthShare * first_bytes); }
+bool MemoryRow::grows() const { return judged() && growth() > std::max(kGrowthBytes, kGrowthShare * first_bytes); }
 
 void MemoryWatch::sample(const std::string& name, pid_t process, double now) {
   if (const auto bytes = resident_bytes(process)) add(name, process, now, *bytes);
@@ -64,11 +64,16 @@ std::vector<MemoryRow> MemoryWatch::rows() const {
   std::vector<MemoryRow> out;
   for (const auto& [key, life] : lives_) {
     if (life.points.empty()) continue;
-    const double seconds = life.points.back().seconds - life.points.front().seconds;
+    const double half = life.points.back().seconds / 2;
+    std::vector<MemoryPoint> points;
+    for (const MemoryPoint& point : life.points) {
+      if (point.seconds >= half) points.push_back(point);
+    }
+    const double seconds = points.back().seconds - points.front().seconds;
     if (seconds < kWatchedSecondsMin) continue;
-    const std::size_t tenth = std::max<std::size_t>(1, life.points.size() / 10);
-    const std::span<const MemoryPoint> points(life.points);
-    MemoryRow row{key.first, key.second, seconds, mean_of(points.first(tenth)), mean_of(points.last(tenth)), 60 * slope_of(life.points)};
+    const std::size_t tenth = std::max<std::size_t>(1, points.size() / 10);
+    const std::span<const MemoryPoint> all(points);
+    MemoryRow row{key.first, key.second, seconds, mean_of(all.first(tenth)), mean_of(all.last(tenth)), 60 * slope_of(points)};
     if (!out.empty() && out.back().name == row.name) {
       if (out.back().seconds < row.seconds) out.back() = row;
     } else {

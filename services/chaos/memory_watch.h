@@ -23,7 +23,8 @@ struct MemoryPoint {
 /// Least squares: bytes per second. 0 for fewer than two different times.
 double slope_of(const std::vector<MemoryPoint>& points);
 
-/// One process' memory after its first seconds, which belong to loading and first allocations.
+/// One process' memory in the second half of its life: the first belongs to loading, and to the first evaluation, which needs more than
+/// training does.
 struct MemoryRow {
   std::string name;
   pid_t process = 0;
@@ -33,13 +34,16 @@ struct MemoryRow {
   double bytes_per_minute = 0;
   [[nodiscard]] double growth() const { return bytes_per_minute * seconds / 60; }
   /// A leak that matters shows as more than this over the time that was watched.
+  /// A step, as an evaluation makes one, weighs too much in a shorter time than `kJudgedSecondsMin`.
+  static constexpr double kJudgedSecondsMin = 120;
+  [[nodiscard]] bool judged() const { return seconds >= kJudgedSecondsMin; }
   [[nodiscard]] bool grows() const;
 };
 
 class MemoryWatch {
  public:
   static constexpr double kWarmUpSeconds = 20;
-  static constexpr double kWatchedSecondsMin = 40;  ///< a shorter life says nothing
+  static constexpr double kWatchedSecondsMin = 20;  ///< a shorter second half says nothing
 
   /// Once a second.
   void sample(const std::string& name, pid_t process, double now);

@@ -133,6 +133,22 @@ TEST_F(Survival, R7_R20_AStoppedWorkerIsKeptWithinTheLimitAndGivenUpBeyond) {
   finish();
 }
 
+TEST_F(Survival, M6_StatusAndLogNameTheWorkerThatEverybodyWaitsFor) {
+  start("awaited", {"--staleness", "0", "--outstanding", "1", "--fc-workers", "0", "--dead-after", "600"});
+  const pid_t victim = process_of("conv-worker-2");
+  ASSERT_EQ(kill(victim, SIGSTOP), 0);
+  const auto message = [&] {
+    const json status = json::parse(read_text(run_ + "/status.json").value_or(""), nullptr, false);
+    return status.is_object() ? status.value("message", "") : "";
+  };
+  EXPECT_TRUE(eventually([&] { return message().find("waiting for conv-worker-2 at step ") == 0; })) << message();
+  EXPECT_NE(log_of(run_, "aggregator-1").find("everybody waits for one"), std::string::npos);
+  ASSERT_EQ(kill(victim, SIGCONT), 0);
+  ASSERT_TRUE(goes_on(500));
+  EXPECT_TRUE(eventually([&] { return message().empty(); })) << message();
+  finish();
+}
+
 /// Accepts whoever comes to a port, says nonsense and hangs up.
 class Thief {
  public:

@@ -18,9 +18,9 @@ TEST(MemoryWatch, SlopeIsThatOfTheLine) {
 
 TEST(MemoryWatch, ALeakGrowsAndAWarmUpDoesNot) {
   MemoryWatch watch;
-  for (int second = 0; second <= 200; ++second) {
+  for (int second = 0; second <= 400; ++second) {
     watch.add("leaks", 1, second, 100 * kMegabyte + 0.3 * kMegabyte * second);
-    watch.add("warms up", 2, second, second < MemoryWatch::kWarmUpSeconds ? second * kMegabyte : 50 * kMegabyte);
+    watch.add("warms up", 2, second, second < 90 ? second * kMegabyte : 90 * kMegabyte);
     if (second < 30) watch.add("brief", 3, second, kMegabyte * second);
   }
   const auto rows = watch.rows();
@@ -30,6 +30,9 @@ TEST(MemoryWatch, ALeakGrowsAndAWarmUpDoesNot) {
   EXPECT_NEAR(rows[0].bytes_per_minute, 60 * 0.3 * kMegabyte, 1);
   EXPECT_GT(rows[0].last_bytes, rows[0].first_bytes);
   EXPECT_FALSE(rows[1].grows());
+  MemoryRow brief = rows[0];
+  brief.seconds = MemoryRow::kJudgedSecondsMin - 1;
+  EXPECT_FALSE(brief.grows());
 }
 
 TEST(MemoryWatch, OfEachNameTheLongestLifeCounts) {
@@ -40,7 +43,7 @@ TEST(MemoryWatch, OfEachNameTheLongestLifeCounts) {
   const auto rows = watch.rows();
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].process, 11);
-  EXPECT_EQ(rows[0].seconds, 150);
+  EXPECT_EQ(rows[0].seconds, 85);
 }
 
 TEST(MemoryWatch, ReadsThisProcess) {
