@@ -181,7 +181,9 @@ TEST(LeaseTable, EverySampleOfAnEpochIsDoneOnceAcrossRestartsOrCountedAsRepeated
     ASSERT_TRUE(table->finished()) << "seed " << seed;
     EXPECT_GT(restarts, 0U);
     for (const int times : completed) ASSERT_EQ(times, 2) << "seed " << seed;
-    if (repeated_uses > 0) EXPECT_GT(table->progress().samples_repeated, 0U) << "seed " << seed;
+    if (repeated_uses > 0) {
+      EXPECT_GT(table->progress().samples_repeated, 0U) << "seed " << seed;
+    }
   }
 }
 
