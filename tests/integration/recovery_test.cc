@@ -58,7 +58,7 @@ void expect_balance(const json& result) {
 TEST(Recovery, R14_AKilledAggregatorGoesOnFromItsCheckpointAndTheRunEnds) {
   const std::string folder = fresh_folder("killed_aggregator");
   const std::string run = folder + "/run";
-  Program program(HOURGLASS_PROGRAM, train_words(run, {"--samples", "60000"}), folder);
+  Program program(HOURGLASS_PROGRAM, train_words(run, {"--samples", "30000"}), folder);
   ASSERT_TRUE(eventually([&] { return has_trained(run, 3000) && has_checkpoint(run); })) << program.errors();
   const auto before = children(program.id(), "aggregator");
   ASSERT_EQ(before.size(), 1U);
@@ -72,7 +72,7 @@ TEST(Recovery, R14_AKilledAggregatorGoesOnFromItsCheckpointAndTheRunEnds) {
   const json result = object_of(program);
   EXPECT_EQ(result["status"], "finished");
   EXPECT_EQ(result["generation"], 2);
-  EXPECT_EQ(result["samples"], 60000);
+  EXPECT_EQ(result["samples"], 30000);
   EXPECT_GT(result["accuracy"].get<double>(), 0.5);
   expect_balance(result);
   EXPECT_NE(program.errors().find("aggregator-1 ended with signal 9 (Killed)"), std::string::npos) << program.errors();
@@ -83,7 +83,7 @@ TEST(Recovery, K8_AStoppedRunIsResumedWithAnotherNumberOfWorkersAndItsCheckpoint
   const std::string folder = fresh_folder("resumed");
   const std::string run = folder + "/run";
   {
-    Program program(HOURGLASS_PROGRAM, train_words(run, {"--samples", "40000"}), folder);
+    Program program(HOURGLASS_PROGRAM, train_words(run, {"--samples", "24000"}), folder);
     ASSERT_TRUE(eventually([&] { return has_trained(run, 3000); })) << program.errors();
     program.signal(SIGTERM);
     ASSERT_EQ(program.wait(), 0) << program.errors();
@@ -104,7 +104,7 @@ TEST(Recovery, K8_AStoppedRunIsResumedWithAnotherNumberOfWorkersAndItsCheckpoint
     ASSERT_EQ(program.wait(300), 0) << program.errors();
     const json result = object_of(program);
     EXPECT_EQ(result["status"], "finished");
-    EXPECT_EQ(result["samples"], 40000);
+    EXPECT_EQ(result["samples"], 24000);
     EXPECT_EQ(result["conv_workers"], 3);
     EXPECT_EQ(result["generation"], 2);
     EXPECT_GE(result["history"].back()["samples"].get<std::uint64_t>(), stopped_at);
@@ -119,7 +119,7 @@ TEST(Recovery, K8_ARunWhoseEveryProcessWasKilledIsResumedAndABrokenCheckpointIsN
   const std::string folder = fresh_folder("all_killed");
   const std::string run = folder + "/run";
   {
-    Program program(HOURGLASS_PROGRAM, train_words(run, {"--samples", "40000", "--fc-workers", "0"}), folder);
+    Program program(HOURGLASS_PROGRAM, train_words(run, {"--samples", "24000", "--fc-workers", "0"}), folder);
     ASSERT_TRUE(eventually([&] { return has_trained(run, 3000) && has_checkpoint(run); })) << program.errors();
     const auto all = children(program.id());
     for (const pid_t child : children(program.id(), "aggregator")) kill(child, SIGKILL);
@@ -143,7 +143,7 @@ TEST(Recovery, K8_ARunWhoseEveryProcessWasKilledIsResumedAndABrokenCheckpointIsN
   Program program(HOURGLASS_PROGRAM, {"train", "--resume", run, "--json", "--no-dashboard"}, folder);
   ASSERT_EQ(program.wait(300), 0) << program.errors();
   const json result = object_of(program);
-  EXPECT_EQ(result["samples"], 40000);
+  EXPECT_EQ(result["samples"], 24000);
   EXPECT_EQ(result["generation"], 2);
   expect_balance(result);
   const auto log = read_text(run + "/logs/aggregator-1.log");

@@ -243,7 +243,7 @@ std::unique_ptr<Cluster> stop_and_resume(const ClusterOptions& options, std::uin
   EXPECT_GE(first.result()["samples"].get<std::uint64_t>(), samples);
   const auto disk = first.reactor().storage("aggregator").files();
   auto second = std::make_unique<Cluster>(next);
-  second->reactor().storage("aggregator").files() = disk;  // before its first event
+  second->reactor().storage("aggregator").files() = disk;     // before its first event
   for (const ActorId id : second->reactor().live_actors()) {  // no process has the id of one that is gone
     if (id.role == Role::aggregator) continue;
     second->reactor().crash(id);
