@@ -105,8 +105,8 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     context.log(Severity::info, "dataset loaded",
                 {{"dataset", job().dataset}, {"train", std::to_string(train)}, {"test", std::to_string(test)}});
     if (leases_ && resumed_) earlier_ = leases_->progress();
-    leases_.emplace(LeasePlan{train, test, job().batch, job().epochs, job().samples, job().evaluate_every, job().seed,
-                              context.random().next() >> 1});
+    leases_.emplace(
+        LeasePlan{train, test, job().batch, job().epochs, job().samples, job().evaluate_every, job().seed, context.random().next() >> 1});
     requests_.clear();
     resumed_ = at_work_ = false;
     evaluations_.clear();

@@ -137,7 +137,8 @@ void write_parameters(Exposition& out, const DashboardState& state) {
     out.sample({{"group", group}, {"statistic", "max"}}, number(s.staleness_max));
     out.sample({{"group", group}, {"statistic", "mean"}}, s.staleness_mean);
   });
-  out.family("staleness_pushes_total", "counter", "Applied pushes that were at least so many versions behind, and less than twice as many.");
+  out.family("staleness_pushes_total", "counter",
+             "Applied pushes that were at least so many versions behind, and less than twice as many.");
   each_group([&](std::string_view group, const GroupStatus& s) {
     for (std::size_t i = 0; i < s.staleness_counts.size(); ++i) {
       const std::string versions = std::to_string(i == 0 ? 0 : std::uint64_t{1} << (i - 1));

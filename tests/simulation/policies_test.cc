@@ -216,7 +216,9 @@ TEST(Policies, A14_OneToFourWorkersAtAFixedGlobalBatch) {
   EXPECT_LT(relative_distance(four.parameters, one.parameters), 1e-3);
   job.batch = 64;
   const Outcome local = run(job, {});
-  const auto pushes = [](const Outcome& out, std::uint64_t flushes) { return out.result["versions"]["conv"].get<std::uint64_t>() - flushes; };
+  const auto pushes = [](const Outcome& out, std::uint64_t flushes) {
+    return out.result["versions"]["conv"].get<std::uint64_t>() - flushes;
+  };
   EXPECT_EQ(pushes(local, 4), pushes(one, 1));  // as many, each of weight 1/4
   EXPECT_GT(local.result["loss"].get<double>(), one.result["loss"].get<double>());
 }
