@@ -74,13 +74,21 @@ TEST(Accumulate, NegativeZeroAndDenormalsAreFine) {
   EXPECT_EQ(sum, values);
 }
 
-TEST(Assign, OverwritesTheRangeFromDenseF32Only) {
+TEST(Assign, OverwritesFromF32Only) {
   const auto values = normal_vector(50, 1);
   std::vector<float> target(100, 7.0F);
   ASSERT_TRUE(assign(compressed("dense", values, 20), target).ok());
   for (std::size_t i = 0; i < 100; ++i) EXPECT_EQ(target[i], i >= 20 && i < 70 ? values[i - 20] : 7.0F);
   const auto before = target;
-  for (const char* spec : {"dense | bf16", "dense | two_level", "topk ratio=0.5", "topk ratio=0.5 | f32 | rice"}) {
+  const GradientBlock half = compressed("topk ratio=0.5 | f32 | rice", values, 20);
+  Entries entries;
+  ASSERT_TRUE(entries_of(half, 100, entries).ok());
+  std::vector<float> sparse(100, 7.0F);
+  ASSERT_TRUE(assign(half, sparse).ok());
+  ASSERT_EQ(entries.indices.size(), 25U);
+  EXPECT_EQ(std::count(sparse.begin(), sparse.end(), 7.0F), 75);
+  for (const std::uint32_t index : entries.indices) EXPECT_EQ(sparse[20 + index], values[index]);
+  for (const char* spec : {"dense | bf16", "dense | two_level", "topk ratio=0.5 | u8", "topk ratio=0.5 | bf16 | rice"}) {
     EXPECT_EQ(assign(compressed(spec, values), target).error().code, Errc::malformed);
   }
   GradientBlock beyond = compressed("dense", values, 51);
