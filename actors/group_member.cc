@@ -58,14 +58,16 @@ void BasicGroupMember<Replica>::post_waiting(Context& context) {
   }
 }
 
-/// At first the oldest alone: the next ones are taken after it, in order, and may be under way. Then all.
+/// Large ones with patience, at first the oldest alone: the next ones are taken after it, in order, and may be under way.
 template <class Replica>
 void BasicGroupMember<Replica>::repeat_overdue(Context& context) {
   if (unsettled_.empty() || !unsettled_.front().posted) return;
-  if (context.now() - std::max(unsettled_.front().sent, last_verdict_) < push_patience_.limit()) return;
+  const bool large = unsettled_.front().parcel.body->size() >= LargeUpdate::kLarge;
+  const Instant since = large ? std::max(unsettled_.front().sent, last_verdict_) : unsettled_.front().sent;
+  if (context.now() - since < (large ? push_patience_.limit() : Patience::kLeast)) return;
   if (moved_) request(context);  // tells the parent to expect no earlier one
   push_patience_.in_vain();
-  const bool again = unsettled_.front().repeated;
+  const bool again = !large || unsettled_.front().repeated;
   for (Open& open : unsettled_) {
     if (!open.posted || !context.post(*parent_, open.parcel).ok()) return;
     open.repeated = true;
