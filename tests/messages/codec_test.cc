@@ -111,9 +111,9 @@ TEST(Codec, RefusesPackedRealsThatAreNotFinite) {
   Batch batch;
   batch.deviation = {1.0F, 2.0F};
   Bytes bytes = encode(batch);
-  // The last field is a bin of 8 bytes and a 5-byte checksum.
+  // A bin of 8 bytes and a 5-byte checksum, then one byte of digest.
   const float infinity = std::numeric_limits<float>::infinity();
-  std::byte* values = bytes.data() + bytes.size() - 13;
+  std::byte* values = bytes.data() + bytes.size() - 14;
   std::memcpy(values + 4, &infinity, sizeof infinity);
   const std::uint32_t sum = checksum({values, 8});
   for (int i = 0; i < 4; ++i) values[9 + i] = static_cast<std::byte>(sum >> (24 - 8 * i));
