@@ -14,6 +14,7 @@ namespace {
 
 using Made = Result<std::unique_ptr<LocalPolicy>>;
 constexpr std::size_t kTimesKept = 5;
+constexpr double kAlike = 0.05;  ///< speeds that differ by less are one speed; and never is more than half a step given away
 
 class Fixed final : public LocalPolicy {
  public:
@@ -41,8 +42,8 @@ class BySpeed final : public LocalPolicy {
     if (own == times_.end()) return {steps_, 1};
     double slowest = 0;
     for (const auto& [other, times] : times_) slowest = std::max(slowest, median(times));
-    // A hair less, so that times that are equal but for rounding give equal steps.
-    const double steps = std::ceil(steps_ * slowest / median(own->second) - 1e-3);
+    const double exact = steps_ * slowest / median(own->second);
+    const double steps = std::ceil(exact - std::min(exact * kAlike, 0.5));
     return {static_cast<std::uint32_t>(std::clamp(steps, double{1} * steps_, double{1} * steps_max_)), 1};
   }
 
@@ -57,7 +58,7 @@ class BySpeed final : public LocalPolicy {
   std::map<ActorId, std::deque<double>> times_;  ///< seconds for a sample, newest last
 };
 
-/// The batch rises when every worker has told its noise once more.
+/// The batch is looked at whenever a worker tells its noise again: by what all have told since the last time.
 class ByNoise final : public LocalPolicy {
  public:
   ByNoise(const Job& job, std::uint64_t samples_max, double eta)
@@ -65,18 +66,15 @@ class ByNoise final : public LocalPolicy {
 
   void pushed(ActorId id, const UnitReport& report) override {
     if (report.noise.variance == 0 && report.noise.norm_squared == 0) return;
+    if (told_.contains(id)) {
+      std::vector<GradientNoise> all;
+      for (const auto& [worker, noise] : told_) all.push_back(noise);
+      (void)batch_.update(all);
+      told_.clear();
+    }
     told_[id] = report.noise;
-    workers_[id] = true;
-    if (told_.size() < workers_.size()) return;
-    std::vector<GradientNoise> all;
-    for (const auto& [worker, noise] : told_) all.push_back(noise);
-    (void)batch_.update(all);
-    told_.clear();
   }
-  void left(ActorId id) override {
-    told_.erase(id);
-    workers_.erase(id);
-  }
+  void left(ActorId id) override { told_.erase(id); }
 
   [[nodiscard]] LocalWork work(ActorId /*id*/) const override {
     const std::uint64_t batches = (batch_.batch() + samples_ - 1) / samples_;
@@ -90,7 +88,6 @@ class ByNoise final : public LocalPolicy {
   std::uint64_t samples_;
   AdaptiveBatch batch_;
   std::map<ActorId, GradientNoise> told_;
-  std::map<ActorId, bool> workers_;
 };
 
 Made make_fixed(const SpecStage& stage, const Job& job) {

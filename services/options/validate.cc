@@ -60,7 +60,7 @@ void warn_of_compression(Resolved& resolved) {
   }
 }
 
-/// algorithms that agree on what to send want to be at one version; entries that wait in a residual are late already.
+/// Algorithms that agree on what to send want to be at one version; entries that wait in a residual are late already.
 void check_asynchrony(Resolved& resolved) {
   const Job& job = resolved.settings.job;
   if (job.staleness == 0) return;

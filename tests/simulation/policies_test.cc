@@ -133,7 +133,7 @@ TEST(Policies, A8_ClocksStayWithinTheBound) {
   }
   Job job = whole_job(4);
   job.staleness = kUnlimited;
-  job.samples = 3200;
+  job.samples = 9600;
   const Outcome unlimited = run(job, {1, 10, 1, 1});
   EXPECT_GT(unlimited.gap, 20U);
   EXPECT_GT(unlimited.samples_per_s, 16 * 2 / 0.02);  // nobody waits, but at the end for the slowest's last batches

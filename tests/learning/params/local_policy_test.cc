@@ -44,6 +44,15 @@ TEST(LocalPolicy, FastWorkersTakeMoreStepsInTheTimeOfTheSlowest) {
   }
 }
 
+TEST(LocalPolicy, SpeedsThatAreAlikeAreEqual) {
+  const auto policy = made("speed");
+  policy->pushed(worker(1), took(100ms));
+  policy->pushed(worker(2), took(104ms));
+  EXPECT_EQ(policy->work(worker(1)).steps, 1U);
+  policy->pushed(worker(3), took(120ms));
+  EXPECT_EQ(policy->work(worker(1)).steps, 2U);
+}
+
 TEST(LocalPolicy, SpeedIsThatOfASample) {
   const auto policy = made("speed");
   policy->pushed(worker(1), took(100ms, 320));  // ten steps
@@ -78,23 +87,27 @@ TEST(LocalPolicy, BatchesGrowWithTheNoiseOfAllWorkers) {
   const auto tell = [&](std::uint32_t index, double variance) { policy->pushed(worker(index), {64, 1ms, {variance, 1}}); };
   tell(1, 16);  // less than one batch's worth
   tell(2, 16);
-  EXPECT_EQ(policy->work(worker(1)), (LocalWork{2, 1}));
   tell(1, 100);
-  EXPECT_EQ(policy->work(worker(1)), (LocalWork{2, 1}));  // the other one has not told yet
+  EXPECT_EQ(policy->work(worker(1)), (LocalWork{2, 1}));
   tell(2, 60);
-  EXPECT_EQ(policy->work(worker(1)), (LocalWork{2, 3}));  // 80 samples: 3 batches
+  EXPECT_EQ(policy->work(worker(1)), (LocalWork{2, 1}));
   tell(1, 1);
+  EXPECT_EQ(policy->work(worker(1)), (LocalWork{2, 3}));  // 80 samples: 3 batches
   tell(2, 1);
+  tell(1, 1e9);
   EXPECT_EQ(policy->work(worker(2)), (LocalWork{2, 3}));  // never back
-  tell(1, 1e9);
-  policy->left(worker(2));
-  tell(1, 1e9);
+  policy->left(worker(1));
+  tell(2, 1);
+  tell(2, 1);
+  EXPECT_EQ(policy->work(worker(2)), (LocalWork{2, 3}));  // what the one that is gone told is gone
+  tell(2, 1e9);
+  tell(2, 1e9);
   EXPECT_EQ(policy->work(worker(1)), (LocalWork{2, 16}));  // 512 samples
 }
 
 TEST(LocalPolicy, AUnitStaysWithinWhatAWorkerMayHold) {
   const auto policy = made("adaptive_batch max=1000000", 500, 1);
-  policy->pushed(worker(1), {1, 1ms, {1e12, 1e-3}});
+  for (int i = 0; i < 2; ++i) policy->pushed(worker(1), {1, 1ms, {1e12, 1e-3}});
   EXPECT_EQ(policy->work(worker(1)), (LocalWork{500, 2}));
 }
 
