@@ -6,7 +6,8 @@
 //   speed max=64                     workers of unequal speed take unequal numbers of steps, so that all units last as long as H steps of
 //                                    the slowest: H_i = min(max, ceil(x - min(x / 20, 1 / 2))), x = H q_slowest / q_i, q: the median of a
 //                                    worker's last 5 times for a sample. Rather the slow one waits than the fast one; speeds within 5 % are
-//                                    equal. So a steady straggler does not set everybody's clock rate. (after DyLU, Liu et al. 2024, 2401.09135)
+//                                    equal. So a steady straggler does not set everybody's clock rate. (after DyLU, Liu et al. 2024,
+//                                    2401.09135)
 //   adaptive_batch max=512 eta=0.9   H steps, each of as many batches as adaptive_batch.h asks for by the noise of the gradients, their
 //   mean
 //                                    being the step's gradient. max: samples.
