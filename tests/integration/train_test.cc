@@ -131,9 +131,10 @@ TEST(Train, AStopSavesTheModelAndLeavesNobody) {
   }
 }
 
-TEST(Train, TheAggregatorsDeathIsReportedWithItsLog) {
+TEST(Train, WithoutCheckpointsTheAggregatorsDeathIsReportedWithItsLog) {
   const std::string folder = fresh_folder("aggregator");
-  Program program(HOURGLASS_PROGRAM, train_words(folder + "/run", {"--samples", "100000000", "--no-dashboard"}), folder);
+  Program program(HOURGLASS_PROGRAM,
+                  train_words(folder + "/run", {"--samples", "100000000", "--no-dashboard", "--set", "run.checkpoint_every=0"}), folder);
   ASSERT_TRUE(eventually([&] { return has_trained(folder + "/run", 100); })) << program.errors();
   const auto all = children(program.id());
   const auto aggregator = children(program.id(), "aggregator");
