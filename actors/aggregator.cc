@@ -6,14 +6,16 @@
 #include <optional>
 
 #include "actors/aggregator/admission.h"
+#include "actors/aggregator/checkpoints.h"
 #include "actors/aggregator/fc_state.h"
+#include "actors/aggregator/final_replicas.h"
 #include "actors/aggregator/member_table.h"
 #include "actors/aggregator/run_books.h"
 #include "actors/aggregator/run_report.h"
+#include "actors/aggregator/stall_watch.h"
 #include "actors/group_server.h"
 #include "actors/job_model.h"
 #include "actors/tree.h"
-#include "learning/nn/model_file.h"
 
 namespace hourglass {
 namespace {
@@ -25,31 +27,37 @@ constexpr Duration kTick = 100ms;
 constexpr Duration kRosterRepeat = 5s;
 constexpr Duration kWaitingLog = 5s;
 constexpr Duration kReplaceSilentAfter = 3s;  ///< a newcomer takes the place of a member silent for so long
+/// A dead process' connections are closed at once; one that merely connects again is back before the first, and TCP's own probes take
+/// longer than the second to give a connection up.
+constexpr Duration kHungUpAfter = 2500ms, kHungUpBefore = 4500ms;
 constexpr Duration kCollectRepeat = 5s;
-constexpr Duration kFarewellMax = 5s;  ///< for members to say goodbye at the end
+constexpr Duration kFarewellMax = 4s;  ///< for members to say goodbye at the end
+constexpr Duration kPauseWithin = 2s;  ///< of a requested stop, for what is under way
 constexpr std::string_view kModelFile = "model.safetensors";
 
 class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, PhaseReached, Goodbye, DataProgress, EvaluationResult,
-                                        GradientPush, ParameterRequest, SnapshotChunk, MetricReport> {
+                                        GradientPush, ParameterRequest, SnapshotChunk, StateRequest, StateChunk, MetricReport> {
  public:
-  Aggregator(AggregatorOptions options, ProcessIdentity identity) : options_(std::move(options)), identity_(std::move(identity)) {}
+  Aggregator(AggregatorOptions options, ProcessIdentity identity)
+      : options_(std::move(options)), identity_(std::move(identity)), checkpoints_(options_.recovery, options_.run, options_.generation) {}
 
   void start(Context& context) override {
     auto model = make_job_model(options_.job);
     if (!model.ok()) return context.exit(ExitCode::config, model.error().text);
     model_ = std::move(*model);
+    if (const Status begun = checkpoints_.recovery().begin(context, job(), model_->hash); !begun.ok()) {
+      return context.exit(begun.error().code == Errc::bad_data ? ExitCode::config : ExitCode::io, begun.error().text);
+    }
+    options_.run = checkpoints_.recovery().run();
+    options_.generation = checkpoints_.recovery().generation();
     for (const Group group : {Group::conv, Group::fc}) {
       if (group == Group::fc && !cut()) break;
       const bool owned_elsewhere = group == Group::fc && fc_alone();
       auto downlink =
           compress::ErrorFeedback::make(owned_elsewhere ? "dense" : job().downlink, model_->segments(group), model_->initial(group).size());
       if (!downlink.ok()) return context.exit(ExitCode::config, downlink.error().text);
-      std::unique_ptr<params::ServerRule> rule;
-      if (!owned_elsewhere) {
-        auto made = params::make_server_rule(job(), model_->initial(group).size());
-        if (!made.ok()) return context.exit(ExitCode::config, made.error().text);
-        rule = std::move(*made);
-      }
+      auto parts = make_group_parts(job(), group, owned_elsewhere, model_->initial(group).size());
+      if (!parts.ok()) return context.exit(ExitCode::config, parts.error().text);
       // With a bound above 0 the CONV clocks bound the FC workers too: each of their steps takes a CONV worker's batch, so others apply at
       // most (2s+1)(P-1) versions meanwhile. A bound of its own would deadlock with it wherever FC workers serve unequal numbers of CONV
       // workers.
@@ -57,10 +65,12 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
       const bool bounded = group == Group::conv ? job().staleness != kUnlimited : job().staleness == 0 && !owned_elsewhere;
       if (bounded) bound.slack = static_cast<std::uint64_t>(job().staleness);
       (group == Group::conv ? conv_ : fc_)
-          .emplace(group, params::ParameterStore(model_->initial(group), std::move(*downlink), std::move(rule)), bound, job().publish_every,
-                   options_.run, options_.generation);
+          .emplace(group, params::ParameterStore(model_->initial(group), std::move(*downlink), std::move(parts->rule)), bound,
+                   job().publish_every, options_.run, options_.generation, std::move(parts->policies));
     }
     if (fc_alone()) fc_state_.emplace(model_->fc.size());
+    if (const Status there = checkpoints_.go_on(context, parts(), job()); !there.ok())
+      return context.exit(ExitCode::bad_data, there.error().text);
     started_ = roster_sent_ = waiting_logged_ = context.now();
     context.wake_after(kTick, kTickTimer);
     context.wake_after(1s, kSecondTimer);
@@ -75,18 +85,24 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     } else if (timer == kSecondTimer) {
       context.wake_after(1s, kSecondTimer);
       remove_the_dead(context);
+      if (phase_ == Phase::training) message_ = stall_.look(context, *conv_, members_);
       tell_pause(context);
       if (context.now() - roster_sent_ >= kRosterRepeat) send_roster(context);
+      if (phase_ == Phase::training) checkpoints_.look(context, parts(), job());
       books_.update_rates(context.now(), total_socket_bytes(facts(context)));
       report(context);
     }
   }
 
-  /// Saves what there is: the FC state is fetched if its owner still answers.
+  /// Lets what is under way end, and saves what the run can be resumed from.
   void stop(Context& context) override {
     if (phase_ == Phase::finished) return;
     stopped_ = true;
-    finish(context);
+    if (phase_ != Phase::training || !checkpoints_.recovery().enabled()) return finish(context);
+    checkpoints_.abandon();
+    message_ = "stopping";
+    enter(context, Phase::pausing);
+    advance(context);
   }
 
   void on(Context& context, ActorId from, Hello&& message) {
@@ -117,7 +133,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     }
     if (from.role == Role::fc_worker && fc_) (*row)->first_clock = fc_->join(from);
     welcome(context, **row);
-    if (from.role == Role::data_loader) (void)context.send(from, books_.progress());
+    if (from.role == Role::data_loader) (void)context.send(from, cursor());
     roster_changed(context);
     (void)context.send(from, RunPhase{options_.generation, phase_});
     advance(context);
@@ -144,7 +160,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void on(Context& context, ActorId from, PhaseReached&& message) {
     if (message.generation != options_.generation || message.phase != phase_ || members_.find(from) == nullptr) return;
-    reached_[from] = message.version;
+    reached_[from] = {message.version, message.digest};
     advance(context);
   }
 
@@ -156,18 +172,21 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   }
 
   void on(Context& context, ActorId from, DataProgress&& message) {
-    if (from.role != Role::data_loader || members_.find(from) == nullptr) return;
+    if (from.role != Role::data_loader || members_.find(from) == nullptr || message.generation != options_.generation) return;
     if (books_.take(message)) advance(context);
   }
 
   void on(Context& context, ActorId from, EvaluationResult&& message) {
-    if (members_.find(from) == nullptr) return;
+    if (members_.find(from) == nullptr || message.generation != options_.generation) return;
     if (!books_.take(message, phase_ >= Phase::evaluating, context.now(), training_socket_bytes(facts(context)))) return;
     context.log(Severity::info, "evaluated",
                 {{"samples", std::to_string(message.samples_done)},
                  {"loss", std::to_string(message.loss_sum / static_cast<double>(message.count))},
                  {"accuracy", std::to_string(static_cast<double>(message.hits) / static_cast<double>(message.count))}});
-    if (!message.final_parameters) collect(context);  // the FC worker's state, so that its death costs at most what came after
+    if (!message.final_parameters) {
+      collect(context);  // the FC worker's state, so that its death costs at most what came after
+      if (phase_ == Phase::training) checkpoints_.begin(context, parts(), job(), books_.newest_accuracy());
+    }
     report(context);
     advance(context);
   }
@@ -199,9 +218,23 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     auto values = fc_state_->take(message);
     if (fc_state_->refused() != refused) context.log(Severity::error, "the FC worker's state is not finite; the last good one is kept", {});
     if (!values) return;
+    if (message.version > fc_->store().version()) checkpoints_.outdate_fc_state();
     fc_->store().replace(std::move(*values), message.version);
     fc_collected_ = true;
     save_model(context);
+    advance(context);
+  }
+
+  void on(Context& context, ActorId from, StateRequest&& message) {
+    const MemberTable::Row* row = members_.find(from);
+    if (row == nullptr || message.generation != options_.generation) return;
+    const Bytes* state = checkpoints_.state_for(*row, parts(), job());
+    (void)context.send(from, state_piece(message, state == nullptr ? Bytes() : *state));
+  }
+
+  void on(Context& context, ActorId from, StateChunk&& message) {
+    if (members_.find(from) == nullptr) return;
+    checkpoints_.take(context, from, message);
     advance(context);
   }
 
@@ -211,6 +244,44 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   [[nodiscard]] const Job& job() const { return options_.job; }
   [[nodiscard]] bool cut() const { return job().fc_workers > 0; }
   [[nodiscard]] bool fc_alone() const { return job().fc_workers == 1; }
+  RunParts parts() { return {*model_, *conv_, fc_ ? &*fc_ : nullptr, books_, members_}; }
+
+  [[nodiscard]] DataProgress cursor() const {
+    DataProgress out = books_.progress();
+    out.generation = options_.generation;
+    return out;
+  }
+
+  /// Everybody has ended what was under way, and the data loader has told so.
+  bool paused(Context& context) {
+    const auto all_reached = [&](Role role) {
+      const auto ids = members_.ids(role);
+      return std::ranges::all_of(ids, [&](ActorId id) { return reached_.contains(id); });
+    };
+    if (context.now() - phase_since_ >= kPauseWithin) return true;
+    if (!all_reached(Role::conv_worker)) return false;
+    if (!std::exchange(conv_paused_, true)) std::erase_if(reached_, [](const auto& row) { return row.first.role == Role::fc_worker; });
+    const auto loaders = members_.ids(Role::data_loader);
+    const bool told = std::ranges::all_of(
+        loaders, [&](ActorId id) { return reached_.contains(id) && reached_.at(id).version == books_.progress().samples_done; });
+    return told && all_reached(Role::fc_worker);
+  }
+
+  /// The last checkpoint has the states of those that have come to rest.
+  void pause(Context& context) {
+    if (!checkpoints_.under_way()) {
+      if (!paused(context)) return;
+      books_.training_ended(context.now());
+      std::vector<ActorId> who;
+      for (const Role role : {Role::conv_worker, Role::fc_worker}) {
+        for (const ActorId id : members_.ids(role)) {
+          if (reached_.contains(id) || (role == Role::fc_worker && fc_alone())) who.push_back(id);
+        }
+      }
+      checkpoints_.begin_last(context, who);
+    }
+    if (checkpoints_.end_if_due(context, parts(), job(), phase_, identity_.build)) finish(context);
+  }
 
   static bool in_conv_group(ActorId id) { return id.role == Role::conv_worker || id.role == Role::tree_node; }
 
@@ -244,6 +315,16 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     message.attempt = row.attempt;
     message.first_clock = row.first_clock;
     message.number = row.member.number;
+    const Role role = row.member.id.role;
+    if (const GroupServer* group = role == Role::fc_worker ? (fc_ ? &*fc_ : nullptr) : &*conv_; group != nullptr) {
+      // Without a tree nobody else has settled anything: of one that is not known nothing is contained.
+      auto marks = group->marks(row.member.id);
+      if (!marks && (job().tree_arity == 0 || role == Role::fc_worker)) marks.emplace();
+      message.has_marks = marks.has_value();
+      message.contained = marks ? marks->contained : 0;
+      message.rejected = marks ? marks->rejected : 0;
+      message.has_state = checkpoints_.state_for(row, parts(), job()) != nullptr;
+    }
     message.model_hash = model_->hash;
     message.job = job();
     (void)context.send(row.member.id, message);  // lost: Hello is repeated
@@ -268,6 +349,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     count_lost(context, id, drained);
     members_.remove(id, context.now());
     reached_.erase(id);
+    checkpoints_.forget(id);
     if (in_conv_group(id)) conv_->leave(context, id);
     if (job().tree_arity > 0) arrange_tree(context);
     if (id.role == Role::fc_worker && fc_) fc_->leave(context, id);
@@ -286,15 +368,23 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     context.log(Severity::warning, "a member is gone with what it held back", {{"peer", to_string(id)}, {"norm", std::to_string(norm)}});
   }
 
+  /// Does a silent member's host say that nobody is there any more? Not so where a network is cut: there, connections stay for longer.
+  bool has_hung_up(Context& context, ActorId id, Duration silence) const {
+    if (silence < kHungUpAfter || silence > kHungUpBefore) return false;
+    const Status sent = context.send(id, HeartbeatReply{options_.generation});
+    return !sent.ok() && sent.error().code == Errc::unreachable;
+  }
+
   void remove_the_dead(Context& context) {
     const Instant limit = context.now() - from_seconds(job().dead_after_seconds);
     std::vector<ActorId> dead;
     for (const auto& [id, row] : members_.rows()) {
-      if (row.last_seen < limit) dead.push_back(id);
+      if (row.last_seen < limit || has_hung_up(context, id, context.now() - row.last_seen)) dead.push_back(id);
     }
     for (const ActorId id : dead) {
-      context.log(Severity::warning, "member lost: no heartbeat",
-                  {{"peer", to_string(id)}, {"seconds", std::to_string(job().dead_after_seconds)}});
+      const Duration silence = context.now() - members_.find(id)->last_seen;
+      context.log(Severity::warning, silence > context.now() - limit ? "member lost: no heartbeat" : "member lost: it has hung up",
+                  {{"peer", to_string(id)}, {"seconds", std::to_string(seconds(silence))}});
       context.count("members_lost", 1);
       remove(context, id);
     }
@@ -303,9 +393,10 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void tell_pause(Context& context) {
     if (phase_ != Phase::training) return;
-    const std::string now = paused_for(job(), members_);
-    if (now != message_) context.log(Severity::warning, now.empty() ? "training goes on" : now, {});
-    message_ = now;
+    const std::string paused = paused_for(job(), members_);
+    if (paused != paused_) context.log(Severity::warning, paused.empty() ? "training goes on" : paused, {});
+    paused_ = paused;
+    if (!paused.empty()) message_ = paused;
   }
 
   void roster_changed(Context& context) {
@@ -320,7 +411,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     for (const auto& [id, row] : members_.rows()) {
       (void)context.post(id, parcel);
       (void)context.post(id, phase);
-      if (id.role == Role::data_loader) (void)context.send(id, books_.progress());  // where to begin, for one that missed it
+      if (id.role == Role::data_loader) (void)context.send(id, cursor());  // where to begin, for one that missed it
     }
   }
 
@@ -342,10 +433,12 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
           message_.clear();
           send_roster(context);
           books_.training_began(context.now());
+          checkpoints_.recovery().postpone(context.now());
           enter(context, Phase::training);
         }
         return;
       case Phase::training:
+        (void)checkpoints_.end_if_due(context, parts(), job(), phase_, identity_.build);
         if (books_.progress().finished) {
           books_.training_ended(context.now());
           enter(context, Phase::flushing);
@@ -369,6 +462,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
         if (books_.final_evaluated()) finish(context);
         return;
       case Phase::finished: return farewell(context);
+      case Phase::pausing: return pause(context);
     }
   }
 
@@ -377,8 +471,11 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     const std::string missing = missing_members(job(), members_, loader);
     if (missing.empty()) return true;
     message_ = "waiting for " + missing;
+    // Who was there before a restart is back soon, or gone.
+    const double patience =
+        checkpoints_.recovery().resumed() ? std::min(job().start_timeout_seconds, job().dead_after_seconds) : job().start_timeout_seconds;
     const bool enough = loader && members_.count(Role::conv_worker) > 0 && (!cut() || members_.count(Role::fc_worker) > 0);
-    if (enough && context.now() - started_ > from_seconds(job().start_timeout_seconds)) {
+    if (enough && context.now() - started_ > from_seconds(patience)) {
       context.log(Severity::warning, "starting with fewer workers than asked for", {{"missing", message_}});
       return true;
     }
@@ -396,16 +493,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     bool all = true;
     for (GroupServer* group : {&*conv_, fc_ && !fc_alone() ? &*fc_ : nullptr}) {
       if (group == nullptr) continue;
-      std::optional<std::uint64_t>& final_version = group == &*conv_ ? final_conv_ : final_fc_;
       if (!group->everybody_flushed()) return false;
-      if (final_version != group->store().version()) {
-        final_version = group->store().version();
-        group->publish_final(context);
-      }
-      for (const ActorId id : members_.ids(group == &*conv_ ? Role::conv_worker : Role::fc_worker)) {
-        const auto reached = reached_.find(id);
-        all = all && reached != reached_.end() && reached->second == *final_version;
-      }
+      FinalReplicas& final = group == &*conv_ ? final_conv_ : final_fc_;
+      all = final.settled(context, *group, members_.ids(group == &*conv_ ? Role::conv_worker : Role::fc_worker), reached_) && all;
     }
     // What it says now comes after any state that it sent before.
     if (fc_alone()) all = all && std::ranges::all_of(members_.ids(Role::fc_worker), [&](ActorId id) { return reached_.contains(id); });
@@ -436,18 +526,14 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     const std::string result = result_json(facts(context), stopped_ ? "stopped" : "finished", std::string(kModelFile));
     const Status written = context.storage().write("result.json", as_span(result));
     write_status(context);
+    if (!stopped_ && saved && written.ok()) checkpoints_.recovery().finish(context);
     if (!saved || !written.ok())
       return context.exit(ExitCode::io, "the run could not be saved: " + (written.ok() ? save_error_ : written.error().text));
     context.exit(ExitCode::ok, stopped_ ? "stopped; the run is saved" : "finished; the run is saved");
   }
 
   bool save_model(Context& context) {
-    std::map<std::string, std::string> metadata = {
-        {"model", job().model}, {"dataset", job().dataset}, {"format", "pt"}, {"conv_version", std::to_string(conv_->store().version())}};
-    if (fc_) metadata["fc_version"] = std::to_string(fc_->store().version());
-    const std::span<const float> fc = fc_ ? fc_->store().exact() : std::span<const float>();
-    const Bytes bytes = nn::model_to_safetensors(model_->model, conv_->store().exact(), fc, metadata);
-    const Status status = context.storage().write(kModelFile, bytes);
+    const Status status = context.storage().write(kModelFile, model_file(parts(), job()));
     if (status.ok()) return true;
     save_error_ = status.error().text;
     context.count("save_failures", 1);
@@ -471,6 +557,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     facts.fc_version = fc_version();
     facts.bytes_per_second = books_.bytes_per_second();
     facts.message = message_;
+    facts.replicas.compared = final_conv_.counts().compared + final_fc_.counts().compared;
+    facts.replicas.differing = final_conv_.counts().differing + final_fc_.counts().differing;
     RunStatus& s = facts.status;
     s.run = options_.run;
     s.generation = options_.generation;
@@ -480,6 +568,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     s.epochs = job().epochs;
     books_.fill(s, context.now());
     s.staleness_bound = job().staleness;
+    s.alarm = checkpoints_.recovery().alarm();
     return facts;
   }
 
@@ -511,14 +600,17 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   std::uint64_t roster_revision_ = 0;
   Phase phase_ = Phase::waiting;
   Instant started_{}, phase_since_{}, roster_sent_{}, waiting_logged_{}, collect_asked_{};
-  std::map<ActorId, std::uint64_t> reached_;
-  std::optional<std::uint64_t> final_conv_, final_fc_;
+  std::map<ActorId, FinalReplicas::Told> reached_;
+  FinalReplicas final_conv_, final_fc_;
   RunBooks books_;
+  StallWatch stall_;
   std::optional<FcStateCollector> fc_state_;  ///< where there is one FC worker
   bool fc_collected_ = false;
+  Checkpoints checkpoints_;
+  bool conv_paused_ = false;
   bool stopped_ = false;
   bool left_ = false;
-  std::string message_, save_error_;
+  std::string message_, paused_, save_error_;
   std::uint64_t reports_ = 0;
 };
 

@@ -4,15 +4,21 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/group_member.h"
+#include "actors/kept_state.h"
 #include "actors/lease_book.h"
+#include "actors/local_units.h"
+#include "actors/replica_digest.h"
 #include "actors/tree.h"
 #include "actors/worker_parts.h"
 #include "base/mutant.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/loss.h"
 #include "learning/params/arithmetic.h"
+#include "learning/params/noise_meter.h"
+#include "learning/params/server_rule.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -41,7 +47,7 @@ struct UnderWay {
 };
 
 class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, LeaseUpdate, Batch,
-                                        ActivationGradients, PushVerdict, ParameterUpdate, SnapshotChunk> {
+                                        ActivationGradients, PushVerdict, ParameterUpdate, SnapshotChunk, StateRequest, StateChunk> {
  public:
   ConvWorker(DatasetSource source, ProcessIdentity identity)
       : membership_(std::move(identity), {Role::data_loader, Role::fc_worker, Role::tree_node}), source_(std::move(source)) {}
@@ -58,6 +64,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     context.wake_after(kTick, kTickTimer);
     if (!group_) return leave_if_drained(context);
     group_->tick(context);
+    kept_.tick(context);
     repeat_activations(context);
     tell_activity(context);
     ask_for_data(context, true);
@@ -93,6 +100,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   void on(Context& context, ActorId, RunPhase&& message) {
     if (!membership_.on(context, message)) return;
     if (membership_.phase() == Phase::finished) return membership_.leave(context, ExitCode::ok, "the run is over");
+    if (membership_.phase() == Phase::pausing) leases_.give_back();
     ask_for_data(context, true);
     pump(context);
   }
@@ -116,7 +124,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     }
     const Mode mode = message.mode;
     if (!leases_.receive(std::move(message))) return;
-    if (leaving_) {  // was under way when the stop came
+    if (leaving_ || membership_.phase() == Phase::pausing) {  // was under way when the stop came
       leases_.give_back();
       return ask_for_data(context, true);
     }
@@ -152,6 +160,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     if (!group_) return;
     const auto settled = group_->on(context, message);
     if (!settled) return;
+    if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"clock", std::to_string(*settled)}});
     leases_.settled(*settled);
     ask_for_data(context, false);
     run_dry(context);
@@ -160,10 +169,24 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void on(Context& context, ActorId from, ParameterUpdate&& message) {
-    if (group_ && group_->on(context, from, message)) after_update(context);
+    if (!group_ || !group_->on(context, from, message)) return;
+    if (message.local_steps > 0) units_.set({message.local_steps, std::max(1U, message.step_batches)});
+    after_update(context);
   }
   void on(Context& context, ActorId from, SnapshotChunk&& message) {
     if (group_ && group_->on(context, from, std::move(message))) after_update(context);
+  }
+
+  void on(Context& context, ActorId from, StateRequest&& message) {
+    if (!group_ || from != kAggregator || message.generation != membership_.generation() || kept_.awaited()) return;
+    kept_.answer(context, from, message,
+                 [&] { return state_of(context, *optimizer_, group_->replica().residual(), group_->replica().version()); });
+  }
+  void on(Context& context, ActorId from, StateChunk&& message) {
+    const auto state = kept_.take(context, from, message);
+    if (!state) return;
+    adopt_state(context, *state, *optimizer_, &group_->replica());
+    pump(context);
   }
 
  private:
@@ -173,28 +196,37 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   [[nodiscard]] std::uint32_t outstanding_max() const { return synchronous() ? 1 : job().outstanding; }
   /// One more than may be under way hides the loader's round trip. In synchronous mode each step takes the next batches of the epoch, so
   /// nothing is asked for ahead.
-  [[nodiscard]] std::uint32_t capacity() const { return leaving_ ? 0 : outstanding_max() + (synchronous() ? 0 : 1); }
+  [[nodiscard]] std::uint32_t capacity() const {
+    return leaving_ || membership_.phase() == Phase::pausing ? 0 : outstanding_max() + (synchronous() ? 0 : 1);
+  }
 
   void begin(Context& context) {
     auto parts = make_worker_parts(membership_.welcome(), Group::conv);
     if (!parts.ok()) return membership_.leave(context, exit_code_of(parts.error()), parts.error().text);
     under_way_.clear();  // before the networks that their tapes belong to
     job_model_ = std::move(parts->model);
-    optimizer_ = std::move(parts->optimizer);
+    if (group_) inherit(context, membership_.welcome(), std::move(group_->replica()), parts->replica);
+    const bool same_optimizer = params::adds(job()) && optimizer_spec_ == job().optimizer && gradient_.size() == job_model_->conv.size();
+    if (!optimizer_ || !same_optimizer) optimizer_ = std::move(parts->optimizer);  // else its momentum goes on
+    optimizer_spec_ = job().optimizer;
     schedule_ = std::move(parts->schedule);
     codec_ = parts->boundary;
     gradients_ = parts->gradients;
     gradient_.resize(job_model_->conv.size());
-    leases_ = {};
-    in_unit_ = unit_samples_ = 0;
+    leases_.restart();
+    units_ = LocalUnits({job().local_steps, 1});
+    step_sum_.assign(gradient_.size(), 0.0F);
+    noise_ = std::move(parts->noise);
+    unit_samples_ = 0;
     active_ = true;
     if (job().local_data && !samples_) {
       auto samples = Samples::load(source_, job());
       if (!samples.ok()) return membership_.leave(context, Samples::exit_code_of(samples.error()), samples.error().text);
       samples_.emplace(std::move(*samples));
     }
+    at_work_ = false;
     group_.emplace(Group::conv, std::move(parts->replica), membership_.welcome());
-    started_ = group_->clock() * job().local_steps;
+    kept_.begin(context, membership_.welcome());
     if (job().tree_arity == 0) group_->start(context);  // else the roster tells the parent
   }
 
@@ -226,9 +258,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   void pump(Context& context) {
     if (!group_) return;
     flush_if_due(context);
+    if (kept_.awaited()) return;
     while (under_way_.size() < outstanding_max()) {
       if (cut() && membership_.members(Role::fc_worker).empty()) return;
-      const bool train = membership_.phase() == Phase::training && group_->admits(started_ / job().local_steps);
+      const bool train = membership_.phase() == Phase::training && group_->admits(units_.next(group_->clock()));
       std::optional<Batch> batch = leases_.next(train);
       if (!batch) return;
       forward(context, std::move(*batch));
@@ -255,7 +288,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     boundary_.resize(state.samples * width);
     const bool train = batch.mode == Mode::train;
     state.tape = network.forward(*state.parameters, state.input, state.samples, boundary_, train);
-    if (train) ++started_;
+    if (train) {
+      context.gauge("unit", static_cast<double>(units_.next(group_->clock())));
+      units_.started();
+    }
     context.count(train ? "samples_forward" : "samples_evaluated", state.samples);
     if (!cut()) {
       logit_gradient_.resize(train ? boundary_.size() : 0);
@@ -270,7 +306,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     }
     if (!params::all_finite(boundary_)) {  // a diverged model: nothing can be learned from this batch, and nothing may be spread
       context.count("batches_nonfinite", 1);
-      if (train) --started_;
+      if (train) units_.dropped();
       leases_.done({state.lease, state.samples, state.samples * nn::kLossMax, 0});
       context.wake_after(0ns, kPumpTimer);
       return;
@@ -314,36 +350,55 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     }
   }
 
-  /// Backward pass, optimizer step, and a push where a unit of H batches is complete.
+  /// Backward pass; where that completes one, an optimizer step; where that completes a unit, a push.
   void learn(Context& context, UnderWay& batch, std::span<const float> output_gradient, LeaseResult result) {
     job_model_->model.conv->backward(*batch.parameters, *batch.tape, output_gradient, gradient_, {});
-    const double rate = gradients_ ? 1.0 / job().local_steps : job().learning_rate * schedule_->factor(batch.progress);
-    if (!params::step_if_usable(*optimizer_, *batch.parameters, gradient_, rate)) context.count("steps_nonfinite", 1);
-    batch.tape.reset();
-    batch.parameters.reset();  // else step() would copy what nobody else reads
-    group_->replica().step(gradient_);
-    unit_version_ = in_unit_ == 0 ? batch.version : std::min(unit_version_, batch.version);
+    if (noise_) noise_->take(gradient_, batch.samples);
+    unit_version_ = units_.begun() ? std::min(unit_version_, batch.version) : batch.version;
     unit_progress_ = batch.progress;
-    ++in_unit_;
     unit_samples_ += batch.samples;
+    const bool due = units_.learned();
+    if ((!due || units_.step_batches() > 1) && params::all_finite(gradient_)) {
+      params::add(step_sum_, gradient_);
+    }
+    batch.tape.reset();
+    if (due) step(context, std::move(batch.parameters));
+    batch.parameters.reset();
     leases_.computed(result);
     context.count("samples", batch.samples);
     context.count("loss_sum", result.loss_sum);
     context.count("hits", result.hits);
-    if (in_unit_ >= job().local_steps) push(context, false);
+    if (units_.complete()) push(context, false);
+  }
+
+  /// The optimizer's step on the gradients since the last one.
+  void step(Context& context, std::shared_ptr<const std::vector<float>> parameters) {
+    if (const auto batches = static_cast<float>(units_.step_batches()); batches > 1) {
+      for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] = step_sum_[i] / batches;
+      std::fill(step_sum_.begin(), step_sum_.end(), 0.0F);
+    }
+    const double rate = gradients_ ? 1.0 / units_.steps() : job().learning_rate * schedule_->factor(unit_progress_);
+    if (!params::step_if_usable(*optimizer_, *parameters, gradient_, rate)) context.count("steps_nonfinite", 1);
+    parameters.reset();  // else the replica would copy what nobody else reads
+    group_->replica().step(gradient_);
+    units_.stepped();
   }
 
   void push(Context& context, bool flush) {
+    if (units_.step_batches() > 0) step(context, group_->replica().working());
     const std::uint64_t clock = group_->clock();
-    const std::uint64_t base = in_unit_ == 0 ? group_->replica().version() : unit_version_;
-    const bool made = group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_);
+    const std::uint64_t base = units_.begun() ? unit_version_ : group_->replica().version();
+    Gathered said;
+    if (noise_ && !flush) said.noise = noise_->read();
+    const bool made =
+        group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_, std::move(said));
     if (made) {
       leases_.pushed(clock);
     } else {
       leases_.dropped();
     }
-    if (!made) started_ -= in_unit_;  // the unit was not used up
-    in_unit_ = unit_samples_ = 0;
+    units_.close();
+    unit_samples_ = 0;
     context.gauge("residual_norm", group_->replica().residual_norm());
   }
 
@@ -351,10 +406,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   /// us.
   void run_dry(Context& context) {
     if (!group_ || leases_.supply() == Supply::more || leases_.waiting() > 0 || !under_way_.empty()) return;
-    if (in_unit_ > 0) {
-      push(context, false);
-      started_ = group_->clock() * job().local_steps;
-    }
+    if (units_.begun()) push(context, false);
     if (leases_.empty()) set_active(context, false);
   }
 
@@ -367,8 +419,17 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void report_phase(Context& context) {
-    if (membership_.phase() != Phase::flushing || !group_->flushed()) return;
-    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::flushing, group_->replica().version()});
+    const Phase phase = membership_.phase();
+    if (!(phase == Phase::flushing && group_->flushed()) && !(phase == Phase::pausing && paused(context))) return;
+    const params::Replica& replica = group_->replica();
+    (void)context.send(kAggregator, PhaseReached{membership_.generation(), phase, replica.version(), digest_of(replica.published())});
+  }
+
+  /// What was begun is done, pushed and settled, and the data loader knows.
+  bool paused(Context& context) {
+    if (!under_way_.empty() || leases_.waiting() > 0) return false;
+    if (units_.begun()) push(context, false);
+    return group_->unsettled() == 0 && leases_.empty() && leases_.reported();
   }
 
   void after_update(Context& context) {
@@ -409,19 +470,23 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   std::optional<JobModel> job_model_;
   std::optional<GroupMember> group_;
   std::unique_ptr<params::Optimizer> optimizer_;
+  std::string optimizer_spec_;
+  KeptState kept_;
   std::unique_ptr<params::Schedule> schedule_;
   compress::BoundarySpec codec_;
   bool gradients_ = false;  ///< see WorkerParts
   LeaseBook leases_;
   std::map<std::uint64_t, UnderWay> under_way_;
   std::uint64_t batches_ = 0;  ///< names batches towards FC workers
-  std::uint64_t started_ = 0;  ///< training batches forwarded
-  std::uint64_t in_unit_ = 0;  ///< of them, learned since the last push
+  LocalUnits units_;
+  std::optional<params::NoiseMeter> noise_;  ///< where the job's local policy wants to know
+  std::vector<float> step_sum_;              ///< gradients of a step that takes several batches
   std::uint32_t unit_samples_ = 0;
   std::uint64_t unit_version_ = 0;
   double unit_progress_ = 0;
   std::vector<float> gradient_, boundary_, logit_gradient_;
   bool active_ = true;
+  bool at_work_ = false;  ///< a push of this membership has been settled
   std::uint64_t activity_sequence_ = 0;
   bool leaving_ = false;
   Instant leaving_since_{};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/lease_table.h"
 #include "base/mutant.h"
@@ -32,6 +33,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     if (membership_.wake(context, timer) || timer != kTickTimer) return;
     context.wake_after(kTick, kTickTimer);
     tell(context);
+    report_paused(context);
   }
 
   void stop(Context& context) override { membership_.leave(context, ExitCode::ok, "asked to leave"); }
@@ -57,8 +59,11 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
 
   /// What an earlier data loader of this run had done, perhaps nothing: this one goes on from there.
   void on(Context& context, ActorId from, DataProgress&& message) {
-    if (from != kAggregator || !leases_ || resumed_) return;
-    leases_->resume(message.samples_done, message.samples_repeated);
+    if (from != kAggregator || !leases_ || resumed_ || message.generation != membership_.generation()) return;
+    if (!leases_->resume(message, earlier_ ? &*earlier_ : nullptr)) {
+      return membership_.leave(context, ExitCode::config,
+                               "the run's data cursor does not fit this dataset: is it another one than before?");
+    }
     resumed_ = true;
     tell(context);
   }
@@ -83,23 +88,38 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     if (working >= message.capacity && !leases_->finished()) supply = Supply::more;
     (void)context.send(from, LeaseUpdate{message.sequence, supply});  // lost: the next request is answered
     if (leases_->finished()) tell(context);
+    report_paused(context);
   }
 
  private:
   [[nodiscard]] const Job& job() const { return membership_.job(); }
 
   void begin(Context& context) {
-    auto samples = Samples::load(source_, job());
-    if (!samples.ok()) return membership_.leave(context, Samples::exit_code_of(samples.error()), samples.error().text);
-    samples_.emplace(std::move(*samples));
+    const std::string wanted = job().dataset + " " + std::to_string(job().seed);
+    if (!samples_ || loaded_ != wanted) {  // else from an earlier generation
+      auto samples = Samples::load(source_, job());
+      if (!samples.ok()) return membership_.leave(context, Samples::exit_code_of(samples.error()), samples.error().text);
+      samples_.emplace(std::move(*samples));
+      loaded_ = wanted;
+    }
     const std::size_t train = samples_->split(Mode::train).size(), test = samples_->split(Mode::evaluate).size();
     context.log(Severity::info, "dataset loaded",
                 {{"dataset", job().dataset}, {"train", std::to_string(train)}, {"test", std::to_string(test)}});
-    LeasePlan plan{train, test, job().batch, job().epochs, job().samples, job().evaluate_every, job().seed};
-    if (!mutant(Mutant::lease_numbers_reused)) plan.first_lease = (context.random().next() & 0xffff'ffffU) << 24 | 1;
-    leases_.emplace(plan);
+    if (leases_ && resumed_) earlier_ = leases_->progress();
+    const std::uint64_t first_id = mutant(Mutant::lease_numbers_reused) ? 1 : context.random().next() >> 1;
+    leases_.emplace(LeasePlan{train, test, job().batch, job().epochs, job().samples, job().evaluate_every, job().seed, first_id});
     requests_.clear();
-    resumed_ = false;
+    resumed_ = at_work_ = false;
+    evaluations_.clear();
+    loss_known_ = false;
+    tell(context);
+  }
+
+  /// Nothing is with workers any more, and the aggregator has been told where the data stands.
+  void report_paused(Context& context) {
+    if (!leases_ || membership_.phase() != Phase::pausing || leases_->outstanding() > 0) return;
+    tell(context);
+    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::pausing, leases_->progress().samples_done});
   }
 
   void complete(Context& context, ActorId from, const LeaseResult& result) {
@@ -111,7 +131,10 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
       loss_known_ = true;
       context.count("samples", result.samples);
     }
-    if (const auto evaluation = leases_->take_evaluation()) evaluations_.push_back(*evaluation);
+    if (auto evaluation = leases_->take_evaluation()) {
+      evaluation->generation = membership_.generation();
+      evaluations_.push_back(*evaluation);
+    }
     tell_evaluations(context);
   }
 
@@ -124,15 +147,19 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     batch.ids = lease.samples;
     HG_CHECK(samples_->gather(batch).ok(), "leases are of samples that there are");
     if (job().local_data) Samples::strip(batch);
-    if (context.send(worker, batch).ok()) return true;
+    if (context.send(worker, batch).ok()) {
+      if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"epoch", std::to_string(lease.epoch)}});
+      return true;
+    }
     leases_->give_back(lease.id);
     return false;
   }
 
   void tell(Context& context) {
-    if (!leases_ || !resumed_) return;
+    if (!leases_) return;
     DataProgress progress = leases_->progress();
     progress.loss = loss_;
+    progress.generation = membership_.generation();
     (void)context.send(kAggregator, progress);  // repeated twice a second
     tell_evaluations(context);
   }
@@ -146,8 +173,11 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   MembershipClient membership_;
   DatasetSource source_;
   std::optional<Samples> samples_;
+  std::string loaded_;  ///< what they are
   std::optional<LeaseTable> leases_;
+  std::optional<DataProgress> earlier_;        ///< of this process under an earlier generation of the aggregator
   bool resumed_ = false;                       ///< the aggregator has said where to begin
+  bool at_work_ = false;                       ///< a batch of this membership is on its way
   std::map<ActorId, std::uint64_t> requests_;  ///< newest request of each worker
   std::vector<EvaluationResult> evaluations_;
   double loss_ = 0;

@@ -6,12 +6,16 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "actors/group_member.h"
+#include "actors/kept_state.h"
+#include "actors/replica_digest.h"
 #include "actors/round.h"
 #include "actors/worker_parts.h"
 #include "learning/nn/loss.h"
 #include "learning/params/arithmetic.h"
+#include "learning/params/server_rule.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -41,7 +45,7 @@ struct Queued {
 };
 
 class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, Activations, PushVerdict,
-                                      ParameterRequest, ParameterUpdate, SnapshotChunk> {
+                                      ParameterRequest, ParameterUpdate, SnapshotChunk, StateRequest, StateChunk> {
  public:
   explicit FcWorker(ProcessIdentity identity) : membership_(std::move(identity), {}) {}
 
@@ -57,6 +61,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     context.wake_after(kTick, kTickTimer);
     if (group_) {
       group_->tick(context);
+      kept_.tick(context);
       tell_activity(context);
       step_if_due(context);
       report_phase(context);
@@ -142,6 +147,22 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     if (group_ && group_->on(context, from, std::move(message))) after_update(context);
   }
 
+  void on(Context& context, ActorId from, StateRequest&& message) {
+    if (!ready() || from != kAggregator || message.generation != membership_.generation()) return;  // it asks again
+    kept_.answer(context, from, message, [&] {
+      WorkerState state = state_of(context, *optimizer_, group_->replica().residual(), version());
+      if (alone()) state.parameters = *own_;
+      return state;
+    });
+    if (alone()) sent_version_ = own_version_;
+  }
+  void on(Context& context, ActorId from, StateChunk&& message) {
+    const auto state = kept_.take(context, from, message);
+    if (!state) return;
+    adopt_state(context, *state, *optimizer_, alone() ? nullptr : &group_->replica());
+    step_if_due(context);
+  }
+
  private:
   /// The newest batches of one CONV worker that were taken. One that is missing among them may still come: its message was lost.
   struct Answers {
@@ -162,28 +183,41 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     auto parts = make_worker_parts(membership_.welcome(), Group::fc);
     if (!parts.ok()) return membership_.leave(context, exit_code_of(parts.error()), parts.error().text);
     job_model_ = std::move(parts->model);
-    optimizer_ = std::move(parts->optimizer);
+    const Welcome& welcome = membership_.welcome();
+    const bool same_life = group_ && run_ == welcome.run && generation_ == welcome.generation;
+    if (group_) inherit(context, welcome, std::move(group_->replica()), parts->replica);
+    // The only FC worker goes on with what it has where the aggregator does; else it goes back to the checkpoint, with the CONV part.
+    const bool same_optimizer =
+        (params::adds(job()) || alone()) && optimizer_spec_ == job().optimizer + job().server && gradient_.size() == job_model_->fc.size();
+    if (!optimizer_ || !same_optimizer || (alone() && !same_life)) optimizer_ = std::move(parts->optimizer);
+    optimizer_spec_ = job().optimizer + job().server;
+    run_ = welcome.run;
+    generation_ = welcome.generation;
     schedule_ = std::move(parts->schedule);
     codec_ = parts->boundary;
     masks_ = parts->masks;
     gradients_ = parts->gradients;
     gradient_.resize(job_model_->fc.size());
-    own_ = std::make_shared<std::vector<float>>(job_model_->fc);
-    own_version_ = sent_version_ = 0;
+    if (!own_ || !same_life) {
+      own_ = std::make_shared<std::vector<float>>(job_model_->fc);
+      own_version_ = sent_version_ = 0;
+    }
     queue_.clear();
     round_ = {};
     longest_wait_ = {};
     answers_.clear();
     in_unit_ = unit_samples_ = 0;
     active_ = true;
+    at_work_ = false;
     group_.emplace(Group::fc, std::move(parts->replica), membership_.welcome());
     steps_ = group_->clock() * job().local_steps;
+    if (!alone() || !same_life) kept_.begin(context, welcome);
     group_->start(context);
   }
 
   /// Takes what the aggregator kept of an earlier FC worker's state.
   void adopt(Context& context) {
-    if (own_version_ > 0 || group_->replica().version() == 0) return;
+    if (group_->replica().version() <= own_version_) return;
     own_ = std::make_shared<std::vector<float>>(group_->replica().published().begin(), group_->replica().published().end());
     own_version_ = sent_version_ = group_->replica().version();
     context.log(Severity::info, "took over an earlier FC worker's state", {{"version", std::to_string(own_version_)}});
@@ -195,7 +229,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   }
 
   void evaluate(Context& context, ActorId from, const Activations& message) {
-    if (!group_->ready()) return;  // an earlier FC worker's state may be on its way here; the CONV worker repeats
+    if (!ready()) return;  // an earlier FC worker's state may be on its way here; the CONV worker repeats
     const std::size_t rows = message.tensor.rows;
     activations_.resize(rows * message.tensor.columns);
     if (!compress::decode_boundary(message.tensor, activations_).ok()) return context.count("activations_invalid", 1);
@@ -225,7 +259,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   void step_if_due(Context& context) {
     if (!group_ || leaving_) return;
     flush_if_due(context);
-    if (queue_.empty() || !group_->ready() || (!alone() && !group_->admits(steps_ / job().local_steps))) return;
+    if (queue_.empty() || !ready() || (!alone() && !group_->admits(steps_ / job().local_steps))) return;
     if (synchronous()) {
       if (!everybody_is_here(context)) return;
       round_.take(served(context), senders());
@@ -263,6 +297,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     const bool outdated =
         std::any_of(queue_.begin(), queue_.end(), [&](const Queued& q) { return q.roster_revision > membership_.roster().revision; });
     const Duration waited = context.now() - waiting_since_;
+    if (membership_.phase() == Phase::pausing) return true;
     if (!outdated && round_.complete(served(context), senders())) {
       longest_wait_ = std::max(longest_wait_, waited);
       return true;
@@ -301,6 +336,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     }
     answer(context, taken, rows);
     learn(context, parameters, taken.size(), progress, static_cast<std::uint32_t>(rows));
+    if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"version", std::to_string(version())}});
     context.count("steps", 1);
     context.count("samples", static_cast<double>(rows));
     context.count("loss_sum", loss.loss_sum);
@@ -372,9 +408,24 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   }
 
   void report_phase(Context& context) {
-    if (!group_ || membership_.phase() != Phase::flushing || (!alone() && !group_->flushed())) return;
-    (void)context.send(kAggregator, PhaseReached{membership_.generation(), Phase::flushing, version()});
+    const Phase phase = membership_.phase();
+    if (!group_ || (phase != Phase::flushing && phase != Phase::pausing)) return;
+    if (phase == Phase::pausing && !paused(context)) return;
+    if (phase == Phase::flushing && !alone() && !group_->flushed()) return;
+    const std::uint32_t digest = digest_of(alone() ? std::span<const float>(*own_) : group_->replica().published());
+    (void)context.send(kAggregator, PhaseReached{membership_.generation(), phase, version(), digest});
   }
+
+  /// What has come is done, and pushed.
+  bool paused(Context& context) {
+    if (!queue_.empty()) return false;
+    if (alone()) return true;
+    if (in_unit_ > 0) push(context, false);
+    return group_->unsettled() == 0;
+  }
+
+  /// The parameters and the state here are the run's.
+  [[nodiscard]] bool ready() const { return group_ && group_->ready() && !kept_.awaited(); }
 
   void after_update(Context& context) {
     if (group_->frozen()) optimizer_->freeze();
@@ -433,6 +484,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   std::optional<JobModel> job_model_;
   std::optional<GroupMember> group_;
   std::unique_ptr<params::Optimizer> optimizer_;
+  std::string optimizer_spec_;
+  KeptState kept_;
+  std::uint64_t run_ = 0;  ///< of the newest membership
+  std::uint32_t generation_ = 0;
   std::unique_ptr<params::Schedule> schedule_;
   compress::BoundarySpec codec_;
   bool masks_ = false;  ///< as the next, see WorkerParts
@@ -453,6 +508,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   std::uint64_t unit_version_ = 0;
   double unit_progress_ = 0;
   bool active_ = true;
+  bool at_work_ = false;  ///< a step of this membership is done
   std::uint64_t activity_sequence_ = 0;
   bool leaving_ = false;
   Instant leaving_since_{};

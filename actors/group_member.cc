@@ -131,6 +131,8 @@ bool BasicGroupMember<Replica>::push(Context& context, std::uint64_t base_versio
   message.momentum = frozen_;
   message.flush = flush;
   message.workers = gathered.workers;
+  message.gradient_variance = gathered.noise.variance;
+  message.gradient_norm_squared = gathered.noise.norm_squared;
   message.carried = std::move(gathered.carried);
   message.blocks = std::move(*blocks);
   flush_made_ = flush_made_ || flush;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "actors/patience.h"
+#include "learning/params/adaptive_batch.h"
 #include "learning/params/relay.h"
 #include "learning/params/replica.h"
 #include "messages/all_messages.h"
@@ -17,10 +18,11 @@
 
 namespace hourglass {
 
-/// What a tree node's push says beyond a worker's.
+/// What a push may say beyond its blocks.
 struct Gathered {
-  std::uint32_t workers = 1;
+  std::uint32_t workers = 1;  ///< of a tree node, as the next
   std::vector<Carried> carried;
+  params::GradientNoise noise = {};  ///< of a worker
 };
 
 /// Replica: params::Replica of a worker, or a reference to the params::Relay of a tree node.

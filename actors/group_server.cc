@@ -12,8 +12,14 @@ constexpr std::size_t kBelowMax = 16 * limits::kMembers;
 
 template <class Store>
 BasicGroupServer<Store>::BasicGroupServer(Group group, Store store, params::StalenessBound bound, std::uint32_t publish_every,
-                                          std::uint64_t run, std::uint32_t generation)
-    : group_(group), store_(std::move(store)), clocks_(bound), publish_every_(publish_every), run_(run), generation_(generation) {}
+                                          std::uint64_t run, std::uint32_t generation, GroupPolicies policies)
+    : group_(group),
+      store_(std::move(store)),
+      clocks_(bound),
+      policies_(std::move(policies)),
+      publish_every_(policies_.buffer() > 0 ? policies_.buffer() : publish_every),
+      run_(run),
+      generation_(generation) {}
 
 template <class Store>
 std::uint64_t BasicGroupServer<Store>::join(ActorId id) {
@@ -35,12 +41,14 @@ void BasicGroupServer<Store>::leave(Context& context, ActorId id, bool moved) {
   const auto found = peers_.find(id);
   if (found == peers_.end()) return;
   if (moved) {
-    departed_[id] = {clocks_.pushed(id), std::move(found->second.verdicts)};
+    departed_[id] = {clocks_.pushed(id), std::move(found->second.verdicts), std::nullopt};
   } else {
-    departed_[id] = {clocks_.pushed(id) + kVerdictsKept, {}};
+    const params::PushMarks marks{clocks_.pushed(id), rejected_of(found->second.verdicts)};
+    departed_[id] = {clocks_.pushed(id) + kVerdictsKept, {}, marks};
   }
   peers_.erase(found);
   if (!mutant(Mutant::dead_hold_back)) clocks_.leave(id);
+  policies_.left(id);
   release(context);  // it may have been the slowest
 }
 
@@ -69,6 +77,7 @@ std::size_t BasicGroupServer<Store>::workers(std::uint64_t round, bool flush) co
 template <class Store>
 bool BasicGroupServer<Store>::set_active(Context& context, ActorId id, bool active) {
   if (!clocks_.set_active(id, active)) return false;
+  if (active) policies_.woke(id);
   release(context);
   return true;
 }
@@ -85,7 +94,9 @@ Verdict BasicGroupServer<Store>::judge(const Peer& peer, const GradientPush& mes
   const auto own =
       std::count_if(peer.own_versions.begin(), peer.own_versions.end(), [&](std::uint64_t v) { return v > message.base_version; });
   staleness = store_.version() - message.base_version - static_cast<std::uint64_t>(own);
-  const auto most = clocks_.bound().versions(clocks_.active_max());
+  params::StalenessBound widest = clocks_.bound();
+  if (widest.slack) *widest.slack += policies_.range();
+  const auto most = widest.versions(clocks_.active_max());
   // A flush carries what error feedback held back: it belongs to no version.
   if (most && staleness > *most && !message.flush && !mutant(Mutant::staleness_ignored)) return Verdict::stale;
   return Verdict::applied;
@@ -143,6 +154,7 @@ void BasicGroupServer<Store>::on(Context& context, ActorId from, GradientPush&& 
   if constexpr (!Store::kOwnsParameters) {
     if (verdict == Verdict::applied && !store_.take(message.blocks, message.flush)) verdict = Verdict::nonfinite;
   }
+  if (note_) note_(context, from, message, verdict);
   ++ledger_.received;
   ++ledger_.by_verdict[static_cast<std::size_t>(verdict)];
   if (verdict == Verdict::applied) {
@@ -154,6 +166,7 @@ void BasicGroupServer<Store>::on(Context& context, ActorId from, GradientPush&& 
   peer.verdicts.push_back(verdict);
   if (peer.verdicts.size() > kVerdictsKept) peer.verdicts.pop_front();
   clocks_.advance(from);
+  policies_.pushed(context.now(), from, message, clocks_);
   answer(context, from, message.clock, verdict);
   peer.owed = true;
   release(context);
@@ -175,15 +188,16 @@ void BasicGroupServer<Store>::take(Peer& peer, ActorId from, const GradientPush&
     if (!message.flush && !clocks_.shares(from, clocks_.pace(from))) sharing += peer.workers;
     const std::uint64_t pace = clocks_.pace(from);
     oldest_unpublished_ = store_.version() == store_.published_version() ? pace : std::min(oldest_unpublished_, pace);
+    const double worth = message.flush ? 1 : policies_.weight(staleness, clocks_.sharing(from));  // a flush belongs to no version
+    const auto weight = static_cast<float>(worth / static_cast<double>(std::max<std::size_t>(sharing, 1)));
+    params::StalePolicy* compensation = policies_.compensation();
+    const std::vector<float>* read = compensation == nullptr ? nullptr : policies_.read_by(from, message.base_version);
     if (!mutant(Mutant::applied_in_name_only))
-      store_.apply(message.blocks, 1.0F / static_cast<float>(std::max<std::size_t>(sharing, 1)), message.progress);
+      store_.apply(message.blocks, weight, message.progress, read == nullptr ? nullptr : compensation, read);
     peer.own_versions.push_back(store_.version());
     if (peer.own_versions.size() > kVerdictsKept) peer.own_versions.pop_front();
   }
-  if (!message.flush) {
-    ledger_.staleness_max = std::max(ledger_.staleness_max, staleness);
-    ledger_.staleness_sum += static_cast<double>(staleness);
-  }
+  if (!message.flush) ledger_.note(staleness);
 }
 
 template <class Store>
@@ -247,22 +261,31 @@ void BasicGroupServer<Store>::release(Context& context) {
     if (!peer.owed || !peer.chunks.empty() || !may_answer(id, peer)) continue;
     if constexpr (Store::kOwnsParameters) {
       if (!published && publication_due(id, peer)) {
-        store_.publish();
+        publish();
         published = true;
       }
     }
+    if (Store::kOwnsParameters && store_.version() == store_.published_version())
+      peer.contained = clocks_.pushed(id);  // rejected ones, too
     peer.owed = !send_update(context, id, peer);
     if (peer.owed) continue;
+    if constexpr (Store::kOwnsParameters) policies_.answered(context.now(), id, store_.published_version(), store_.published());
     peer.asked = false;
     peer.news = news_;
   }
+}
+
+template <class Store>
+void BasicGroupServer<Store>::publish() {
+  if constexpr (Store::kOwnsParameters) store_.publish();
+  for (auto& [id, peer] : peers_) peer.contained = clocks_.pushed(id);
 }
 
 /// One delta for a whole round costs a worker as much as one for a single push: so a compressed stream waits for a round's pushes. But a
 /// read at pace c contains every push of pace c - s - 1 and before.
 template <class Store>
 bool BasicGroupServer<Store>::publication_due(ActorId reader, const Peer& peer) const {
-  if (store_.lossless() || peer.values_wanted) return true;
+  if ((store_.lossless() && policies_.buffer() == 0) || peer.values_wanted) return true;
   const std::uint64_t waiting = store_.version() - store_.published_version();
   if (waiting >= (publish_every_ == 0 ? std::max<std::size_t>(1, clocks_.active_count()) : publish_every_)) return true;
   const auto& slack = clocks_.bound().slack;
@@ -302,72 +325,13 @@ std::uint64_t BasicGroupServer<Store>::admitted(ActorId to) const {
 }
 
 template <class Store>
-std::uint64_t BasicGroupServer<Store>::applied(ActorId to, const Peer& peer) const {
-  return Store::kOwnsParameters ? clocks_.pushed(to) : peer.contained;
-}
-
-template <class Store>
-bool BasicGroupServer<Store>::send_update(Context& context, ActorId to, Peer& peer) {
-  if (!context.has_room(to, peer.unsent_bytes)) return false;  // it would be packed for nothing
-  ParameterUpdate update;
-  update.generation = generation_;
-  update.group = group_;
-  update.applied_clock = applied(to, peer);
-  update.admitted_clock = admitted(to);
-  update.frozen = store_.wants_momentum();
-  update.from = peer.sent_version;
-  const bool ahead = peer.sent_version > store_.published_version();
-  if (ahead && Store::kOwnsParameters) return true;  // nonsense from the peer; its next push says more
-  if (ahead && peer.values_wanted) return false;     // it comes from another parent, and waits for the last values of all
-  if (ahead) {
-    // only the clocks are news: ours will catch up
-  } else if (peer.values_wanted || (store_.lossless() && peer.sent_version != store_.published_version())) {
-    update.absolute = true;
-    update.deltas.push_back(store_.absolute());
-  } else if (!store_.lossless()) {
-    auto deltas = store_.deltas_since(peer.sent_version);
-    if (!deltas.ok()) {
-      queue_snapshot(context, to, peer);
-      while (!peer.chunks.empty() && context.post(to, peer.chunks.front()).ok()) peer.chunks.pop_front();
-      return true;
-    }
-    update.deltas = std::move(*deltas);
-  }
-  const Parcel parcel = pack(update);
-  const Status posted = context.post(to, parcel);
-  peer.unsent_bytes = !posted.ok() && posted.error().code == Errc::over_limit ? parcel.body->size() : 0;
-  if (!posted.ok()) return false;
-  if (!ahead) peer.sent_version = store_.published_version();
-  peer.large.sent(context.now(), peer.sent_version, parcel.body->size());
-  peer.values_wanted = false;
-  return true;
-}
-
-template <class Store>
-void BasicGroupServer<Store>::queue_snapshot(Context& context, ActorId to, Peer& peer) {
-  constexpr std::size_t kChunk = limits::kChunkBytes / sizeof(float);
-  const std::span<const float> values = store_.published();
-  for (std::size_t offset = 0; offset < values.size(); offset += kChunk) {
-    SnapshotChunk chunk;
-    chunk.generation = generation_;
-    chunk.group = group_;
-    chunk.version = store_.published_version();
-    chunk.applied_clock = applied(to, peer);
-    chunk.admitted_clock = admitted(to);
-    chunk.total = values.size();
-    chunk.offset = offset;
-    chunk.values = to_bytes(values.subspan(offset, std::min(kChunk, values.size() - offset)));
-    peer.chunks.push_back(pack(chunk));
-  }
-  peer.sent_version = store_.published_version();
-  peer.large.sent(context.now(), peer.sent_version, values.size_bytes());
-}
-
-template <class Store>
 void BasicGroupServer<Store>::publish_final(Context& context) {
   if constexpr (Store::kOwnsParameters) store_.publish_exact();
   ++news_;
-  for (auto& [id, peer] : peers_) peer.owed = peer.values_wanted = true;
+  for (auto& [id, peer] : peers_) {
+    peer.owed = peer.values_wanted = true;
+    if constexpr (Store::kOwnsParameters) peer.contained = clocks_.pushed(id);
+  }
   release(context);
 }
 

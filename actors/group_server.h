@@ -5,30 +5,23 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
 
+#include "actors/group_policies.h"
+#include "actors/ledger.h"
 #include "actors/patience.h"
+#include "base/archive.h"
 #include "learning/params/clocks.h"
+#include "learning/params/inheritance.h"
 #include "learning/params/parameter_store.h"
 #include "learning/params/relay.h"
 #include "messages/all_messages.h"
 #include "runtime/context.h"
 
 namespace hourglass {
-
-/// received = sum of by_verdict, always; duplicates are counted apart.
-struct Ledger {
-  std::uint64_t received = 0;
-  std::vector<std::uint64_t> by_verdict = std::vector<std::uint64_t>(static_cast<std::size_t>(kLastVerdict) + 1);
-  std::uint64_t duplicates = 0;
-  std::uint64_t gaps = 0;           ///< pushes whose predecessor is missing; the sender repeats both
-  std::uint64_t staleness_max = 0;  ///< versions of others between read and apply
-  double staleness_sum = 0;
-  [[nodiscard]] std::uint64_t applied() const { return by_verdict[static_cast<std::size_t>(Verdict::applied)]; }
-  [[nodiscard]] double staleness_mean() const { return applied() == 0 ? 0 : staleness_sum / static_cast<double>(applied()); }
-};
 
 /// Store: params::ParameterStore of the aggregator, which applies pushes and publishes; or params::Relay of a tree node, which merges them
 /// and passes on what its parent publishes. A relay's children are further bounded by what the parent admits, and answered when it has
@@ -39,7 +32,7 @@ class BasicGroupServer {
   /// `publish_every`: pushes between two publications of a compressed downlink; 0: as many as there are active members. Whatever it says, a
   /// member reads all pushes that its bound promises it.
   BasicGroupServer(Group group, Store store, params::StalenessBound bound, std::uint32_t publish_every, std::uint64_t run,
-                   std::uint32_t generation);
+                   std::uint32_t generation, GroupPolicies policies = {});
 
   /// The clock of its first push.
   std::uint64_t join(ActorId id);
@@ -61,6 +54,16 @@ class BasicGroupServer {
   void hold() { held_ = true; }
   /// Of a relay: the values here contain the child's pushes below `clock`.
   void contained(ActorId id, std::uint64_t clock);
+  /// Of a member that left, and joins again or has joined again: what became of its earlier pushes. Empty where others may know better.
+  [[nodiscard]] std::optional<params::PushMarks> marks(ActorId id) const;
+  /// Called with each decision, before anything else happens.
+  using Note = std::function<void(Context&, ActorId, const GradientPush&, Verdict)>;
+  void set_note(Note note) { note_ = std::move(note); }
+  /// Ledger and marks: with the store's state, all that another life needs. load(): of a server that nobody has joined yet.
+  void save(ArchiveWriter& out) const;
+  void load(ArchiveReader& in);
+  /// A decision of an earlier life that the state it left does not contain.
+  void roll_back(ActorId id, std::uint64_t clock, Verdict verdict);
   /// Rejects every push from now on.
   void close() { closed_ = true; }
   /// How many workers share the round; with `flush`, how many there are.
@@ -91,7 +94,7 @@ class BasicGroupServer {
     std::size_t expected = 1;
     bool pushed = false;
     std::uint64_t carried = 0;               ///< pushes below this came through a node that is gone
-    std::uint64_t contained = 0;             ///< of a relay: as told by contained()
+    std::uint64_t contained = 0;             ///< its pushes below are in what is published; of a relay: as told by contained()
     std::deque<Verdict> verdicts;            ///< of the newest pushes, the last one being clock pushed - 1
     std::deque<std::uint64_t> own_versions;  ///< versions that its own newest pushes made
     std::deque<Parcel> chunks;               ///< rest of a snapshot
@@ -101,23 +104,26 @@ class BasicGroupServer {
   struct Departed {
     std::uint64_t pushed = 0;  ///< clocks that its pushes under way may still bear end here
     std::deque<Verdict> verdicts;
+    std::optional<params::PushMarks> marks;
   };
+  static std::uint64_t rejected_of(const std::deque<Verdict>& verdicts);
   Verdict judge(const Peer& peer, const GradientPush& message, std::uint64_t& staleness) const;
   void take(Peer& peer, ActorId from, const GradientPush& message, std::uint64_t staleness);
   void answer_stranger(Context& context, ActorId from, const GradientPush& message);
   [[nodiscard]] bool may_answer(ActorId id, const Peer& peer) const;
   void answer(Context& context, ActorId to, std::uint64_t clock, Verdict verdict) const;
   void release(Context& context);
+  void publish();
   [[nodiscard]] bool publication_due(ActorId reader, const Peer& peer) const;
   void level_if_stuck(Context& context);
   bool send_update(Context& context, ActorId to, Peer& peer);
   void queue_snapshot(Context& context, ActorId to, Peer& peer);
   [[nodiscard]] std::uint64_t admitted(ActorId to) const;
-  [[nodiscard]] std::uint64_t applied(ActorId to, const Peer& peer) const;
 
   Group group_;
   Store store_;
   params::ClockTable clocks_;
+  GroupPolicies policies_;
   std::uint32_t publish_every_;
   std::uint64_t oldest_unpublished_ = 0;  ///< least pace of the pushes applied since the last publication
   std::uint64_t run_;
@@ -130,6 +136,7 @@ class BasicGroupServer {
   bool held_ = !Store::kOwnsParameters;
   bool closed_ = false;
   Ledger ledger_;
+  Note note_;
   Instant last_push_{};
 };
 

@@ -20,6 +20,12 @@ namespace hourglass {
 /// the loader answers.
 class LeaseBook {
  public:
+  /// Forgets everything, for a data loader that does, too. Requests go on being numbered from where they were.
+  void restart() {
+    const std::uint64_t sequence = sequence_;
+    *this = {};
+    sequence_ = answered_ = sequence;
+  }
   /// Takes a batch; false where it is held or done already (a repeat).
   bool receive(Batch&& batch);
   /// The next batch to work on, if any: evaluations first. `train`: may a training batch be started?

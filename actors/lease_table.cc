@@ -9,8 +9,9 @@
 
 namespace hourglass {
 
-LeaseTable::LeaseTable(LeasePlan plan) : plan_(plan), next_id_(plan.first_lease) {
+LeaseTable::LeaseTable(LeasePlan plan) : plan_(plan) {
   HG_CHECK(plan_.train_size > 0 && plan_.test_size > 0 && plan_.batch > 0, "an empty plan");
+  next_id_ = plan_.first_id;
   total_ = plan_.samples > 0 ? plan_.samples : std::uint64_t{plan_.epochs} * plan_.train_size;
   order_ = data::epoch_order(plan_.train_size, plan_.seed, 0);
   next_evaluation_at_ = plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.train_size;
@@ -23,20 +24,26 @@ std::optional<LeaseTable::Work> LeaseTable::next_train() {
     return work;
   }
   if (handed_out_ >= total_) return std::nullopt;
-  const std::uint64_t position = handed_out_ % plan_.train_size;
-  const auto epoch = static_cast<std::uint32_t>(handed_out_ / plan_.train_size);
-  if (epoch != epoch_) {
-    epoch_ = epoch;
-    order_ = data::epoch_order(plan_.train_size, plan_.seed, epoch);
-  }
   // A batch never spans two epochs, so that an epoch is a permutation.
+  const std::uint64_t position = handed_out_ % plan_.train_size;
   const std::uint64_t count = std::min<std::uint64_t>({plan_.batch, plan_.train_size - position, total_ - handed_out_});
-  Work work;
-  work.epoch = epoch;
-  work.progress = static_cast<double>(handed_out_) / static_cast<double>(total_);
-  const auto first = order_.begin() + static_cast<std::ptrdiff_t>(position);
-  work.samples.assign(first, first + static_cast<std::ptrdiff_t>(count));
+  Work work = work_at(handed_out_, count);
   handed_out_ += count;
+  return work;
+}
+
+/// Samples by their positions, all of one epoch.
+LeaseTable::Work LeaseTable::work_at(std::uint64_t first, std::uint64_t count) {
+  Work work;
+  work.epoch = static_cast<std::uint32_t>(first / plan_.train_size);
+  if (work.epoch != epoch_) {
+    epoch_ = work.epoch;
+    order_ = data::epoch_order(plan_.train_size, plan_.seed, epoch_);
+  }
+  work.progress = static_cast<double>(first) / static_cast<double>(total_);
+  work.first = first;
+  const auto begin = order_.begin() + static_cast<std::ptrdiff_t>(first % plan_.train_size);
+  work.samples.assign(begin, begin + static_cast<std::ptrdiff_t>(count));
   return work;
 }
 
@@ -54,6 +61,7 @@ const Lease* LeaseTable::issue(ActorId worker, Instant now, bool train) {
   lease.mode = work->mode;
   lease.epoch = work->epoch;
   lease.progress = work->progress;
+  lease.first = work->first;
   lease.samples = std::move(work->samples);
   lease.worker = worker;
   lease.issued = now;
@@ -86,7 +94,7 @@ std::optional<Mode> LeaseTable::complete(ActorId worker, const LeaseResult& resu
 }
 
 void LeaseTable::take_back(std::map<std::uint64_t, Lease>::iterator lease, bool repeated) {
-  Work work{lease->second.mode, lease->second.epoch, lease->second.progress, std::move(lease->second.samples)};
+  Work work{lease->second.mode, lease->second.epoch, lease->second.progress, lease->second.first, std::move(lease->second.samples)};
   if (repeated && work.mode == Mode::train) repeated_ += work.samples.size();
   (work.mode == Mode::train ? returned_ : evaluation_work_).push_back(std::move(work));
   leases_.erase(lease);
@@ -142,12 +150,38 @@ std::optional<EvaluationResult> LeaseTable::take_evaluation() {
   return result;
 }
 
-void LeaseTable::resume(std::uint64_t samples_done, std::uint64_t samples_repeated) {
-  if (next_id_ != plan_.first_lease || handed_out_ != 0) return;
-  handed_out_ = done_ = std::min(samples_done, total_);
-  repeated_ = samples_repeated;
+bool LeaseTable::resume(const DataProgress& cursor, const DataProgress* earlier) {
+  if (next_id_ != plan_.first_id || handed_out_ != 0 || cursor.open_first.size() != cursor.open_count.size()) return false;
+  std::uint64_t open = 0, repeated = 0;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> ranges;
+  for (std::size_t i = 0; i < cursor.open_first.size(); ++i) {
+    const std::uint64_t first = cursor.open_first[i];
+    const std::uint32_t count = cursor.open_count[i];
+    const bool fits = count > 0 && count <= limits::kBatchSamples && first < cursor.handed_out && count <= cursor.handed_out - first &&
+                      first % plan_.train_size + count <= plan_.train_size;
+    if (!fits) return false;
+    open += count;
+    repeated += i < cursor.open_unused ? 0 : count;
+    if (first < total_) ranges.emplace_back(first, static_cast<std::uint32_t>(std::min<std::uint64_t>(count, total_ - first)));
+  }
+  if (open > cursor.handed_out) return false;
+  std::sort(ranges.begin(), ranges.end());
+  handed_out_ = std::min(cursor.handed_out, total_);
+  std::uint64_t left = 0;
+  for (const auto& [first, count] : ranges) {
+    returned_.push_back(work_at(first, count));
+    left += count;
+  }
+  done_ = handed_out_ - std::min(left, handed_out_);
+  repeated_ = cursor.samples_repeated + repeated;
+  if (earlier != nullptr && earlier->handed_out > 0) {
+    std::uint64_t used = earlier->handed_out;
+    for (std::size_t i = 0; i < earlier->open_unused; ++i) used -= earlier->open_count[i];
+    repeated_ = std::max(repeated_, earlier->samples_repeated + (used > done_ ? used - done_ : 0));
+  }
   const std::uint64_t every = plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.train_size;
   next_evaluation_at_ = (done_ / every + 1) * every;
+  return true;
 }
 
 std::size_t LeaseTable::held_by(ActorId worker) const {
@@ -157,11 +191,22 @@ std::size_t LeaseTable::held_by(ActorId worker) const {
 
 DataProgress LeaseTable::progress() const {
   DataProgress out;
-  out.epoch = epoch_;
+  out.epoch = static_cast<std::uint32_t>(handed_out_ == 0 ? 0 : (handed_out_ - 1) / plan_.train_size);
   out.samples_total = total_;
   out.samples_done = done_;
   out.samples_repeated = repeated_;
   out.finished = finished();
+  out.handed_out = handed_out_;
+  const auto add = [&out](std::uint64_t first, std::size_t count) {
+    HG_CHECK(out.open_first.size() < limits::kOpenLeases, "more open leases than all members may hold");
+    out.open_first.push_back(first);
+    out.open_count.push_back(static_cast<std::uint32_t>(count));
+  };
+  for (const Work& work : returned_) add(work.first, work.samples.size());
+  out.open_unused = static_cast<std::uint32_t>(out.open_first.size());
+  for (const auto& [id, lease] : leases_) {
+    if (lease.mode == Mode::train) add(lease.first, lease.samples.size());
+  }
   return out;
 }
 

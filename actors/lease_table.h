@@ -27,8 +27,7 @@ struct LeasePlan {
   std::uint64_t samples = 0;         ///< 0: epochs decide; more than the epochs hold: so many epochs as it takes
   std::uint64_t evaluate_every = 0;  ///< training samples; 0: at the end of each epoch but the last
   std::uint64_t seed = 1;
-  std::uint64_t first_lease =
-      1;  ///< number of the first lease: workers may still hold leases of an earlier loader, or of our own earlier life
+  std::uint64_t first_id = 1;  ///< of its leases: workers may still hold some of an earlier loader
 };
 
 struct Lease {
@@ -36,6 +35,7 @@ struct Lease {
   Mode mode = Mode::train;
   std::uint32_t epoch = 0;
   double progress = 0;
+  std::uint64_t first = 0;  ///< position of its first sample; see DataProgress
   std::vector<std::uint32_t> samples;
   ActorId worker;
   Instant issued{};
@@ -60,9 +60,12 @@ class LeaseTable {
   void begin_evaluation(bool final_parameters);
   /// A completed evaluation, once.
   std::optional<EvaluationResult> take_evaluation();
-  /// Goes on where an earlier loader stopped. Only before the first lease.
-  void resume(std::uint64_t samples_done, std::uint64_t samples_repeated);
+  /// Goes on where an earlier loader stopped, as its progress() told. What was with workers then counts as repeated. Only before the first
+  /// lease; false where the cursor is not one of this plan: then nothing changes. `earlier`: how far this loader itself had come, where it
+  /// goes back to the cursor: what was used since then counts as repeated.
+  bool resume(const DataProgress& cursor, const DataProgress* earlier = nullptr);
 
+  [[nodiscard]] std::size_t outstanding() const { return leases_.size(); }
   [[nodiscard]] std::size_t held_by(ActorId worker) const;
   [[nodiscard]] bool finished() const { return done_ >= total_; }  ///< every training sample is done
   [[nodiscard]] DataProgress progress() const;                     ///< all but the loss
@@ -72,9 +75,11 @@ class LeaseTable {
     Mode mode = Mode::train;
     std::uint32_t epoch = 0;
     double progress = 0;
+    std::uint64_t first = 0;
     std::vector<std::uint32_t> samples;
   };
   std::optional<Work> next_train();
+  Work work_at(std::uint64_t first, std::uint64_t count);
   void take_back(std::map<std::uint64_t, Lease>::iterator lease, bool repeated);
 
   LeasePlan plan_;
@@ -87,7 +92,7 @@ class LeaseTable {
   std::deque<Work> returned_;         ///< training work that came back
   std::deque<Work> evaluation_work_;
   std::map<std::uint64_t, Lease> leases_;
-  std::uint64_t next_id_;
+  std::uint64_t next_id_ = 0;
   std::optional<EvaluationResult> evaluation_;  ///< in progress
   bool final_wanted_ = false;
   bool final_begun_ = false;

@@ -6,10 +6,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "actors/group_member.h"
 #include "actors/group_server.h"
 #include "actors/job_model.h"
+#include "actors/kept_state.h"
 #include "actors/tree.h"
 #include "runtime/membership_client.h"
 
@@ -120,6 +122,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
 
   void on(Context& context, ActorId, PushVerdict&& message) {
     if (!member_ || !member_->on(context, message)) return;
+    if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"clock", std::to_string(message.clock)}});
     pump(context);
   }
   void on(Context& context, ActorId from, ParameterUpdate&& message) {
@@ -152,8 +155,12 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     params::StalenessBound bound;
     if (!unbounded()) bound.slack = static_cast<std::uint64_t>(welcome.job.staleness);
     member_.reset();
-    server_.emplace(Group::conv, params::Relay(std::move(model->conv), std::move(*merge), *lossless), bound, 1, welcome.run,
-                    welcome.generation);
+    params::Relay relay(std::move(model->conv), std::move(*merge), *lossless);
+    if (server_ && server_->store().size() == relay.size()) {
+      const double norm = server_->store().merge().residual_norm();
+      note_inheritance(context, relay.inherit(std::move(server_->store()), marks_of(welcome)), norm);
+    }
+    server_.emplace(Group::conv, std::move(relay), bound, 1, welcome.run, welcome.generation);
     member_.emplace(Group::conv, server_->store(), welcome);
     if (leaving_) server_->close();
     sent_.clear();
@@ -162,6 +169,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     round_ = gathered_ = 0;
     samples_ = 0;
     active_ = true;
+    at_work_ = false;
   }
 
   /// Forwards what is due, and leaves when there is nothing more to forward.
@@ -253,6 +261,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
   std::uint32_t samples_ = 0;
   Instant gathering_since_{};
   bool active_ = true;
+  bool at_work_ = false;  ///< a push of this membership has been settled
   std::uint64_t activity_sequence_ = 0;
   bool leaving_ = false;
   Instant leaving_since_{};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/worker_parts.h"
 
+#include "learning/params/local_policy.h"
+#include "learning/params/take_policy.h"
+
 namespace hourglass {
 
 Result<WorkerParts> make_worker_parts(const Welcome& welcome, Group group) {
@@ -38,7 +41,15 @@ Result<WorkerParts> make_worker_parts(const Welcome& welcome, Group group) {
   std::vector<float> initial = model->initial(group);
   params::Replica replica = gradients ? params::Replica::of_gradients(std::move(initial), std::move(*memory), std::move(warmup))
                                       : params::Replica(std::move(initial), std::move(*memory));
-  return WorkerParts{std::move(*model), std::move(replica), std::move(*optimizer), std::move(*schedule), *boundary, masks, gradients};
+  const auto alpha = params::parse_take_policy(job.take_policy);
+  if (!alpha.ok()) return alpha.error();
+  if (!owner) replica.mix(*alpha);
+  const auto local = params::make_local_policy(job);
+  if (!local.ok()) return local.error();
+  std::optional<params::NoiseMeter> noise;
+  if (group == Group::conv && (*local)->wants_noise()) noise.emplace(size);
+  return WorkerParts{std::move(*model), std::move(replica), std::move(*optimizer), std::move(*schedule), *boundary, masks,
+                     std::move(noise),  gradients};
 }
 
 }  // namespace hourglass

@@ -33,7 +33,6 @@ enum class Mutant : std::uint8_t {
   lease_numbers_reused,   ///< a new data loader counts its leases from 1
   verdict_forgotten,      ///< a repeat gets another verdict than the first
 };
-inline constexpr std::uint8_t kMutants = 21;
 
 #ifdef HOURGLASS_MUTANTS
 inline Mutant planted = Mutant::none;

@@ -61,6 +61,12 @@ double Random::normal() {
   }
 }
 
+void Random::resume(const State& state) {
+  for (std::size_t i = 0; i < state.words.size(); ++i) state_[i] = state.words[i];
+  spare_ = state.spare;
+  has_spare_ = state.has_spare;
+}
+
 Random Random::fork(std::string_view purpose) const { return Random(state_[0] ^ std::rotl(state_[2], 29) ^ fingerprint(as_span(purpose))); }
 
 }  // namespace hourglass

@@ -2,6 +2,7 @@
 // Random numbers whose bits are ours: the standard library does not specify its distributions bit for bit.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -20,6 +21,16 @@ class Random {
   double normal();                                                               ///< mean 0, variance 1 (polar method)
   /// An independent generator for a named purpose; does not advance this one.
   [[nodiscard]] Random fork(std::string_view purpose) const;
+
+  /// All there is to it: a generator with the same state gives the same numbers.
+  struct State {
+    std::array<std::uint64_t, 4> words{};
+    double spare = 0.0;
+    bool has_spare = false;
+    bool operator==(const State&) const = default;
+  };
+  [[nodiscard]] State state() const { return {{state_[0], state_[1], state_[2], state_[3]}, spare_, has_spare_}; }
+  void resume(const State& state);
 
   template <class T>
   void shuffle(std::vector<T>& items) {

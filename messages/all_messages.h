@@ -27,6 +27,8 @@
 #include "messages/run_phase.h"
 #include "messages/run_status.h"
 #include "messages/snapshot_chunk.h"
+#include "messages/state_chunk.h"
+#include "messages/state_request.h"
 #include "messages/welcome.h"
 
 /// X(struct, name in logs)
@@ -53,5 +55,7 @@
   X(ParameterRequest, "parameter_request")       \
   X(ParameterUpdate, "parameter_update")         \
   X(SnapshotChunk, "snapshot_chunk")             \
+  X(StateRequest, "state_request")               \
+  X(StateChunk, "state_chunk")                   \
   X(MetricReport, "metric_report")               \
   X(RunStatus, "run_status")

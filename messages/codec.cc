@@ -33,7 +33,8 @@ Traffic traffic_of([[maybe_unused]] const M& message) {
     case MessageType::parameter_update:
       if constexpr (requires { message.group; }) return message.group == Group::conv ? Traffic::update_conv : Traffic::update_fc;
       break;
-    case MessageType::snapshot_chunk: return Traffic::snapshot;
+    case MessageType::snapshot_chunk:
+    case MessageType::state_chunk: return Traffic::snapshot;
     case MessageType::metric_report:
     case MessageType::run_status: return Traffic::metrics;
     default: break;

@@ -12,7 +12,8 @@ namespace hourglass {
 /// a number that it has.
 struct EvaluationResult {
   static constexpr MessageType kType = MessageType::evaluation_result;
-  std::uint32_t number = 0;        ///< counts evaluations of the run
+  std::uint32_t generation = 0;
+  std::uint32_t number = 0;        ///< counts evaluations of this data loader
   bool final_parameters = false;   ///< the one of Phase::evaluating
   std::uint64_t samples_done = 0;  ///< training samples at its start
   std::uint64_t count = 0;         ///< test samples seen
@@ -21,6 +22,7 @@ struct EvaluationResult {
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
+    v.number(m.generation);
     v.number(m.number);
     v.flag(m.final_parameters);
     v.number(m.samples_done);

@@ -29,6 +29,7 @@ inline constexpr std::size_t kBatchSamples = 4096;
 inline constexpr std::size_t kSampleBytes = 1U << 20;
 inline constexpr std::size_t kLeases = 64;            ///< leases one worker may work on at a time
 inline constexpr std::size_t kHeldLeases = 4096;      ///< and hold, those of its present unit included
+inline constexpr std::size_t kLocalSteps = 1000;      ///< batches of one unit
 inline constexpr std::size_t kResults = 4096;         ///< lease results in one request
 inline constexpr std::size_t kBlocks = 4096;          ///< gradient blocks in one message
 inline constexpr std::size_t kDeltas = 256;           ///< versions in one update
@@ -36,6 +37,8 @@ inline constexpr std::size_t kParameters = 1U << 28;  ///< 268 M floats in one g
 inline constexpr std::size_t kBodyBytes = 1U << 30;   ///< one message body
 inline constexpr std::size_t kChunkBytes = 1U << 20;  ///< one snapshot chunk
 inline constexpr std::size_t kMetrics = 512;
+inline constexpr std::size_t kOpenLeases = 1U << 16;  ///< of all workers together
+inline constexpr std::size_t kStateBytes = 1U << 31;  ///< of one worker
 }  // namespace limits
 
 /// A visitor that ignores everything; used by the concept below.

@@ -33,6 +33,11 @@ struct Job {
   std::uint64_t evaluate_every = 0;      ///< training samples between evaluations; 0: at the end of each epoch
   std::int64_t staleness = 4;            ///< bound s; kUnlimited
   std::uint32_t local_steps = 1;         ///< H
+  std::string bound_policy = "fixed";    ///< of the bound s, spec of params/bound_policy.h
+  std::string local_policy = "fixed";    ///< of H and of a step's batch, spec of params/local_policy.h
+  std::string stale_policy = "equal";    ///< what a late push is worth, spec of params/stale_policy.h
+  std::string apply_policy = "each";     ///< when pushes reach the parameters, spec of params/apply_policy.h
+  std::string take_policy = "keep";      ///< how workers take in published parameters, spec of params/take_policy.h
   std::uint32_t outstanding = 2;         ///< W, batches a CONV worker has under way
   std::uint32_t fc_batch_samples = 256;  ///< most samples of one FC step
   // optimizer
@@ -73,7 +78,12 @@ struct Job {
     v.number(m.samples);
     v.number(m.evaluate_every);
     v.number(m.staleness, kUnlimited, 1000000);
-    v.number(m.local_steps, 1, 1000);
+    v.number(m.local_steps, 1, limits::kLocalSteps);
+    v.text(m.bound_policy, limits::kSpecBytes);
+    v.text(m.local_policy, limits::kSpecBytes);
+    v.text(m.stale_policy, limits::kSpecBytes);
+    v.text(m.apply_policy, limits::kSpecBytes);
+    v.text(m.take_policy, limits::kSpecBytes);
     v.number(m.outstanding, 1, 32);
     v.number(m.fc_batch_samples, 1, 1 << 20);
     v.text(m.optimizer, limits::kSpecBytes);

@@ -30,6 +30,8 @@ enum class MessageType : std::uint8_t {
   parameter_request = 50,
   parameter_update = 51,
   snapshot_chunk = 52,
+  state_request = 53,
+  state_chunk = 54,
   metric_report = 64,
   run_status = 65,
 };

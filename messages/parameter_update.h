@@ -35,6 +35,8 @@ struct ParameterUpdate {
   Group group = Group::conv;
   std::uint64_t applied_clock = 0;   ///< pushes of the receiver that are contained (clocks below this)
   std::uint64_t admitted_clock = 0;  ///< the receiver may start units of work up to and including this one; kNoBound
+  std::uint32_t local_steps = 0;     ///< of units that start from here on; 0: nothing new
+  std::uint32_t step_batches = 0;    ///< batches that one such step takes together; 0: nothing new
   bool frozen = false;               ///< the server rule wants momentum from here on, compressed
   bool absolute = false;
   std::uint64_t from = 0;
@@ -46,6 +48,8 @@ struct ParameterUpdate {
     v.choice(m.group, Group::fc);
     v.number(m.applied_clock);
     v.number(m.admitted_clock);
+    v.number(m.local_steps, 0, limits::kLocalSteps);
+    v.number(m.step_batches, 0, limits::kLocalSteps);
     v.flag(m.frozen);
     v.flag(m.absolute);
     v.number(m.from);

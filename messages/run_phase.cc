@@ -6,7 +6,8 @@
 namespace hourglass {
 
 std::string_view name_of(Phase phase) {
-  static constexpr std::array<std::string_view, 6> kNames = {"waiting", "training", "flushing", "collecting", "evaluating", "finished"};
+  static constexpr std::array<std::string_view, 7> kNames = {"waiting",    "training", "flushing", "collecting",
+                                                             "evaluating", "finished", "pausing"};
   return kNames[static_cast<std::size_t>(phase) % kNames.size()];
 }
 

@@ -15,9 +15,15 @@ enum class Phase : std::uint8_t {
   collecting,  ///< the only FC worker's state travels to the aggregator
   evaluating,  ///< the final parameters on the test set
   finished,    ///< everything is saved: leave
+  pausing,     ///< asked to stop: workers end what is under way and tell their state, so that the run can be resumed
 };
-inline constexpr Phase kLastPhase = Phase::finished;
+inline constexpr Phase kLastPhase = Phase::pausing;
 std::string_view name_of(Phase phase);
+/// A run's phases only go on, and pausing leads to finished alone.
+constexpr std::uint8_t order_of(Phase phase) {
+  if (phase == Phase::pausing) return static_cast<std::uint8_t>(Phase::finished);
+  return static_cast<std::uint8_t>(phase) + (phase == Phase::finished ? 1 : 0);
+}
 
 /// Aggregator -> everyone, at each change and to everyone who joins.
 struct RunPhase {

@@ -63,19 +63,23 @@ struct MemberStatus {
 struct GroupStatus {
   std::uint64_t version = 0;
   std::uint64_t received = 0;             ///< unique pushes
-  std::vector<std::uint64_t> by_verdict;  ///< indexed by Verdict; they sum to `received`
+  std::vector<std::uint64_t> by_verdict;  ///< indexed by Verdict; with `rolled_back` they sum to `received`
+  std::uint64_t rolled_back = 0;          ///< were applied after the checkpoint that a restarted aggregator went on from
   std::uint64_t duplicates = 0;
   std::uint64_t staleness_max = 0;
   double staleness_mean = 0;
+  std::vector<std::uint64_t> staleness_counts;  ///< applied pushes by staleness 0, 1, 2-3, 4-7, ...
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
     v.number(m.version);
     v.number(m.received);
     v.packed(m.by_verdict, 16);
+    v.number(m.rolled_back);
     v.number(m.duplicates);
     v.number(m.staleness_max);
     v.real(m.staleness_mean);
+    v.packed(m.staleness_counts, 64);
   }
 };
 
@@ -93,6 +97,7 @@ struct RunStatus {
   double loss = 0;                ///< training, exponential mean
   double progress = 0;            ///< 0..1
   std::int64_t staleness_bound = 0;
+  std::string alarm;                ///< what people should look at, as a full disk; empty: nothing
   std::vector<GroupStatus> groups;  ///< conv, then fc
   std::vector<HistoryRow> history;
   std::vector<MemberStatus> members;
@@ -114,6 +119,7 @@ struct RunStatus {
     v.real(m.loss);
     v.real(m.progress);
     v.number(m.staleness_bound);
+    v.text(m.alarm, limits::kTextBytes);
     v.items(m.groups, kGroups);
     v.items(m.history, 10000);
     v.items(m.members, limits::kMembers);

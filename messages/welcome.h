@@ -18,6 +18,10 @@ struct Welcome {
   std::uint32_t attempt = 0;              ///< of the Hello that this answers
   std::uint64_t first_clock = 0;          ///< of the first push: later than any push of an earlier membership of the same process
   std::uint32_t number = 0;               ///< this worker's small number within its role
+  bool has_marks = false;                 ///< what follows is known: this process was a member before, and nobody else settled its pushes
+  std::uint64_t contained = 0;            ///< its pushes below this clock are settled; later ones that it may have made are void
+  std::uint64_t rejected = 0;             ///< of the 64 clocks below `contained`: bit i set where push contained - 1 - i was rejected
+  bool has_state = false;                 ///< there is a state to go on from: StateRequest
   std::uint64_t model_hash = 0;           ///< of the parameter layout that the aggregator computed from the job
   Job job;
 
@@ -29,6 +33,10 @@ struct Welcome {
     v.number(m.attempt);
     v.number(m.first_clock);
     v.number(m.number);
+    v.flag(m.has_marks);
+    v.number(m.contained);
+    v.number(m.rejected);
+    v.flag(m.has_state);
     v.number(m.model_hash);
     v.group(m.job);
   }

@@ -69,6 +69,7 @@ bool MembershipClient::on(Context& context, Welcome&& message) {
       Severity::info, "joined",
       {{"number", std::to_string(message.number)}, {"generation", std::to_string(message.generation)}, {"model", message.job.model}});
   welcome_ = std::move(message);
+  joined_ = true;
   roster_ = {};
   phase_ = Phase::waiting;
   return true;
@@ -82,7 +83,7 @@ void MembershipClient::on(Context& context, const Refuse& message) {
         ++attempt_;
         context.log(Severity::warning, "the aggregator no longer knows this process; joining again", {});
       }
-      welcome_.reset();
+      joined_ = false;
       hello_pause_ = kHelloPauseFirst;
       say_hello(context);
       return;
@@ -118,7 +119,7 @@ bool MembershipClient::on(Context& context, Roster&& message) {
 
 bool MembershipClient::on(Context& context, const RunPhase& message) {
   heard(context);
-  if (!joined() || message.generation != generation() || message.phase <= phase_) return false;  // phases only go on: an older one came late
+  if (!joined() || message.generation != generation() || order_of(message.phase) <= order_of(phase_)) return false;
   phase_ = message.phase;
   context.log(Severity::info, "phase", {{"phase", std::string(name_of(phase_))}});
   return true;

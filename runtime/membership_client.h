@@ -36,7 +36,8 @@ class MembershipClient {
   /// The last report and Goodbye; then the process ends with `code`.
   void leave(Context& context, ExitCode code, const std::string& reason);
 
-  [[nodiscard]] bool joined() const { return welcome_.has_value(); }
+  [[nodiscard]] bool joined() const { return joined_; }
+  /// The newest one: it stays while this process, dropped, asks to join again.
   [[nodiscard]] const Welcome& welcome() const { return *welcome_; }
   [[nodiscard]] const Job& job() const { return welcome_->job; }
   [[nodiscard]] std::uint32_t generation() const { return welcome_ ? welcome_->generation : 0; }
@@ -54,6 +55,7 @@ class MembershipClient {
   ProcessIdentity identity_;
   std::set<Role> reach_;
   std::optional<Welcome> welcome_;
+  bool joined_ = false;
   Roster roster_;
   Phase phase_ = Phase::waiting;
   std::set<ActorId> introduced_;

@@ -35,6 +35,8 @@ ExitCode run_aggregator(Invocation& invocation) {
     AggregatorOptions options;
     options.job = settings.job;
     options.run = random_bits();
+    options.generation = 1;
+    options.recovery = {settings.checkpoint_every, settings.keep_checkpoints, settings.recover != "never"};
     return make_aggregator(std::move(options), std::move(identity));
   });
 }

@@ -18,12 +18,17 @@ enum Takes : unsigned {
   kTakesDashboard = 8,    ///< --no-dashboard
   kTakesFrom = 16,        ///< --from
   kTakesSimulation = 32,  ///< settings of Scope::simulation
+  kTakesChaos = 64,       ///< settings of Scope::chaos
+  kTakesResume = 128,     ///< --resume
+  kTakesAction = 256,     ///< what to do, and with which run folder or file
 };
 
 struct Invocation {
   Resolved resolved;
   std::string job_file;  ///< "" where there is none
   std::string from;      ///< of --from
+  std::string resume;    ///< of --resume: the run folder
+  std::string action, place;
   bool json = false;
   bool dashboard = true;
   [[nodiscard]] const Settings& settings() const { return resolved.settings; }
@@ -40,6 +45,7 @@ struct Command {
 const std::vector<Command>& commands();
 
 ExitCode run_train(Invocation& invocation);
+ExitCode run_chaos(Invocation& invocation);
 ExitCode run_data_loader(Invocation& invocation);
 ExitCode run_conv_worker(Invocation& invocation);
 ExitCode run_fc_worker(Invocation& invocation);
@@ -50,10 +56,12 @@ ExitCode run_solo(Invocation& invocation);
 ExitCode run_simulate(Invocation& invocation);
 ExitCode run_trials(Invocation& invocation);  ///< of simulate: with faults, or of many seeds
 ExitCode run_evaluate(Invocation& invocation);
+ExitCode run_checkpoint(Invocation& invocation);
 ExitCode run_check(Invocation& invocation);
 ExitCode run_healthcheck(Invocation& invocation);
 ExitCode run_models(Invocation& invocation);
 ExitCode run_datasets(Invocation& invocation);
+ExitCode run_policies(Invocation& invocation);
 ExitCode run_compressors(Invocation& invocation);
 
 }  // namespace hourglass

@@ -8,6 +8,12 @@
 #include "learning/compress/compressor.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/model.h"
+#include "learning/params/apply_policy.h"
+#include "learning/params/bound_policy.h"
+#include "learning/params/local_policy.h"
+#include "learning/params/optimizer.h"
+#include "learning/params/stale_policy.h"
+#include "learning/params/take_policy.h"
 #include "services/command.h"
 
 namespace hourglass {
@@ -30,6 +36,20 @@ ExitCode run_datasets(Invocation&) {
   for (const auto& row : data::datasets()) {
     std::cout << padded(row.name, 16) << row.channels << 'x' << row.height << 'x' << row.width << ", " << row.classes << " classes; "
               << row.help << '\n';
+  }
+  return ExitCode::ok;
+}
+
+ExitCode run_policies(Invocation&) {
+  const std::pair<std::string_view, const std::vector<params::NamedRow>*> families[] = {
+      {"train.optimizer", &params::optimizers()},        {"train.schedule", &params::schedules()},
+      {"train.bound_policy", &params::bound_policies()}, {"train.local_policy", &params::local_policies()},
+      {"train.stale_policy", &params::stale_policies()}, {"train.apply_policy", &params::apply_policies()},
+      {"train.take_policy", &params::take_policies()},
+  };
+  for (const auto& [setting, rows] : families) {
+    std::cout << setting << '\n';
+    for (const auto& row : *rows) std::cout << "  " << padded(row.name, 18) << row.help << '\n';
   }
   return ExitCode::ok;
 }

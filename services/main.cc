@@ -17,8 +17,9 @@ const std::vector<Command>& commands() {
        "  hourglass train                                       the default job: cnn on Fashion-MNIST, 2 CONV workers, 1 FC worker\n"
        "  hourglass train job.toml --epochs 5 --run-dir runs/a\n"
        "  hourglass train --conv-workers 4 --fc-workers 0 --compress \"topk ratio=0.01 | two_level | rice\"\n"
-       "  HOURGLASS_BATCH=32 hourglass train --staleness unlimited --json > result.json\n",
-       kTakesProcess | kTakesJob | kTakesJson | kTakesDashboard, run_train},
+       "  HOURGLASS_BATCH=32 hourglass train --staleness unlimited --json > result.json\n"
+       "  hourglass train --resume runs/a --conv-workers 3      go on with a run that was stopped or killed\n",
+       kTakesProcess | kTakesJob | kTakesJson | kTakesDashboard | kTakesResume, run_train},
       {"aggregator", "role: membership, parameters, the job; port 7070",
        "  hourglass aggregator job.toml --listen 0.0.0.0:7070 --run-dir /runs/a\n", kRole | kTakesJob, run_aggregator},
       {"data-loader", "role: reads the dataset and hands out batches", "  hourglass data-loader --aggregator host:7070 --data-dir /data\n",
@@ -37,15 +38,25 @@ const std::vector<Command>& commands() {
        "  hourglass simulate job.toml --faults faults.toml          with crashes, cuts, slow machines; every rule is checked\n"
        "  hourglass simulate --random-cluster true --seeds 200      200 tiny random clusters under random faults\n",
        kTakesProcess | kTakesJob | kTakesJson | kTakesSimulation, run_simulate},
+      {"chaos", "train on this machine while processes are killed and stopped at random; checks that the run survives it",
+       "  hourglass chaos --epochs 3 --minutes 2\n"
+       "  hourglass chaos job.toml --minutes 15 --every 5-20 --roles conv,fc,loader --actions kill,stop --seed 7 --json\n"
+       "Strikes begin with training and end after --minutes, or with the run: give it epochs enough. Exit code 1: a check failed.\n",
+       kTakesProcess | kTakesJob | kTakesJson | kTakesDashboard | kTakesChaos, run_chaos},
       {"evaluate", "test accuracy and loss of a saved model",
        "  hourglass evaluate --from runs/a --json\n  hourglass evaluate --from a.safetensors --model cnn --dataset fashion_mnist\n",
        kTakesProcess | kTakesJob | kTakesJson | kTakesFrom, run_evaluate},
+      {"checkpoint", "list, inspect or verify the checkpoints of a run",
+       "  hourglass checkpoint list runs/a\n  hourglass checkpoint inspect runs/a/checkpoint-00000012.hgck --json\n"
+       "  hourglass checkpoint verify runs/a\n",
+       kTakesAction | kTakesJson, run_checkpoint},
       {"check", "check a job: every wrong setting with its place; nothing is started", "  hourglass check job.toml\n",
        kTakesProcess | kTakesJob, run_check},
       {"healthcheck", "exit code 0 when the role process of this container is alive and ready", "  hourglass healthcheck\n", kTakesProcess,
        run_healthcheck},
       {"models", "list the models", "", 0, run_models},
       {"datasets", "list the datasets", "", 0, run_datasets},
+      {"policies", "list optimizers, schedules and the policies of asynchrony", "", 0, run_policies},
       {"compressors", "list what compressor specs are made of", "", kTakesJson, run_compressors},
   };
   return table;
@@ -76,12 +87,16 @@ int run(const std::vector<std::string>& arguments) {
   const auto variables = process_environment();
   Invocation invocation;
   invocation.from = line.from;
+  invocation.resume = line.resume;
+  invocation.action = line.action;
+  invocation.place = line.place;
   invocation.json = line.json;
   invocation.dashboard = line.dashboard;
   std::vector<Source> sources;
   if ((line.command->takes & kTakesJob) != 0) {
-    invocation.job_file = line.job_file.empty() ? other_variable(variables, "HOURGLASS_JOB") : line.job_file;
+    invocation.job_file = line.job_file.empty() && line.resume.empty() ? other_variable(variables, "HOURGLASS_JOB") : line.job_file;
     if (invocation.job_file.empty() && !line.from.empty()) invocation.job_file = job_file_beside(line.from);
+    if (invocation.job_file.empty() && !line.resume.empty()) invocation.job_file = line.resume + "/" + kJobFile;
     if (!invocation.job_file.empty()) sources.push_back(read_job_file(invocation.job_file));
   }
   if (line.command->takes != 0) sources.push_back(read_environment(variables));

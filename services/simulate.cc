@@ -7,6 +7,8 @@
 #include "services/hosting/log.h"
 #include "services/hosting/stop_signals.h"
 #include "services/hosting/text_file.h"
+#include "services/options/slow_workers.h"
+#include "services/simulation/clock_watch.h"
 #include "services/simulation/settings_cluster.h"
 #include "services/supervisor/progress.h"
 #include "services/supervisor/run_folder.h"
@@ -49,7 +51,12 @@ SimulatedClusterOptions simulated_cluster_of(const Settings& settings) {
   out.network.link.loss = given.loss;
   out.network.nic_bytes_per_second = given.bandwidth_mbit * 1e6 / 8;
   out.network.evaluation_is_free = given.free_evaluation;
-  out.compute = {milliseconds(given.conv_ms), milliseconds(given.fc_ms), given.free_evaluation};
+  out.compute.conv = milliseconds(given.conv_ms);
+  out.compute.fc = milliseconds(given.fc_ms);
+  out.compute.evaluation_is_free = given.free_evaluation;
+  out.compute.pause = milliseconds(given.pause_ms);
+  out.compute.pause_share = given.pause_share;
+  for (const SlowWorker& worker : parse_slow_workers(given.slow).value()) out.compute.slow[{worker.role, worker.position}] = worker.times;
   return out;
 }
 
@@ -69,6 +76,7 @@ ExitCode run_simulate(Invocation& invocation) {
     folder = *made;
   }
   SimulatedCluster cluster(simulated_cluster_of(settings));
+  const ClockWatch clocks(cluster.reactor());
   std::string last_error;
   cluster.reactor().set_log([&](ActorId id, Severity severity, std::string_view event, const Fields& fields) {
     if (severity < Severity::warning) return;
@@ -96,7 +104,7 @@ ExitCode run_simulate(Invocation& invocation) {
       return fail(invocation, folder, ExitCode::io, saved.error().text);
     }
   }
-  const auto object = compose_result(result, folder);
+  const auto object = compose_result(result, folder, {{"clock_gap_max", static_cast<double>(clocks.gap_max())}});
   if (!object) return fail(invocation, folder, ExitCode::failure, "the simulated run's result is no JSON object");
   log_line(Severity::info, summary(*object));
   if (invocation.json) std::cout << *object << std::endl;

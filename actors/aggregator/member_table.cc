@@ -19,6 +19,11 @@ Result<MemberTable::Row*> MemberTable::add(ActorId id, const Hello& hello, const
   row.incarnation = hello.incarnation;
   row.attempt = hello.attempt;
   row.joined = row.last_seen = now;
+  if (const auto late = late_.find(id); late != late_.end()) {  // back again: its own reports count, and they are cumulative
+    for (const auto& [name, value] : late->second) left_behind_[id.role][name] -= value;
+    row.metrics = std::move(late->second);
+    late_.erase(late);
+  }
   return &rows_.insert_or_assign(id, std::move(row)).first->second;
 }
 
@@ -85,6 +90,63 @@ void MemberTable::take(ActorId id, const MetricReport& report) {
   for (const auto& [name, value] : late->second) left_behind_[id.role][name] -= value;
   for (const auto& [name, value] : values) left_behind_[id.role][name] += value;
   late->second = std::move(values);
+}
+
+namespace {
+constexpr std::uint64_t kNamesMax = 1U << 20;
+
+void put_metrics(ArchiveWriter& out, const std::map<std::string, double>& metrics) {
+  out.put(static_cast<std::uint64_t>(metrics.size()));
+  for (const auto& [name, value] : metrics) {
+    out.put_text(name);
+    out.put(value);
+  }
+}
+
+std::map<std::string, double> get_metrics(ArchiveReader& in) {
+  std::map<std::string, double> out;
+  const auto count = in.get_up_to<std::uint64_t>(kNamesMax);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    const std::string name = in.get_text();
+    out[name] = in.get<double>();
+  }
+  return out;
+}
+}  // namespace
+
+void MemberTable::save_metrics(ArchiveWriter& out) const {
+  auto left = left_behind_;
+  auto late = late_;
+  for (const auto& [id, row] : rows_) {  // as if it had left
+    for (const auto& [name, value] : row.metrics) left[id.role][name] += value;
+    late[id] = row.metrics;
+  }
+  out.put(static_cast<std::uint64_t>(left.size()));
+  for (const auto& [role, metrics] : left) {
+    out.put(role);
+    put_metrics(out, metrics);
+  }
+  out.put(static_cast<std::uint64_t>(late.size()));
+  for (const auto& [id, metrics] : late) {
+    out.put(id.role);
+    out.put(id.index);
+    put_metrics(out, metrics);
+  }
+}
+
+void MemberTable::load_metrics(ArchiveReader& in) {
+  const auto roles = in.get_up_to<std::uint64_t>(kRoles);
+  for (std::uint64_t i = 0; i < roles && in.ok(); ++i) {
+    const auto role = static_cast<Role>(in.get_up_to<std::uint8_t>(kRoles - 1));
+    left_behind_[role] = get_metrics(in);
+  }
+  const auto members = in.get_up_to<std::uint64_t>(kMembersMax + kDepartedKept);
+  for (std::uint64_t i = 0; i < members && in.ok(); ++i) {
+    ActorId id;
+    id.role = static_cast<Role>(in.get_up_to<std::uint8_t>(kRoles - 1));
+    in.get(id.index);
+    late_[id] = get_metrics(in);
+  }
 }
 
 double MemberTable::total(Role role, const std::string& metric) const {

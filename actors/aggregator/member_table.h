@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/archive.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -48,6 +49,9 @@ class MemberTable {
   [[nodiscard]] double total(Role role, const std::string& metric) const;
   /// Sums over all roles of the metrics whose names begin so.
   [[nodiscard]] std::map<std::string, double> totals(const std::string& prefix) const;
+  /// The metrics, so that the books go on in another life; load() before anybody is added. Who joins again is counted by its own reports.
+  void save_metrics(ArchiveWriter& out) const;
+  void load_metrics(ArchiveReader& in);
   [[nodiscard]] const std::vector<MemberStatus>& departed() const { return departed_; }
 
  private:

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "messages/codec.h"
+
 namespace hourglass {
 namespace {
 constexpr Duration kRateWindow = std::chrono::seconds(5);
@@ -16,8 +18,8 @@ bool RunBooks::take(const DataProgress& progress) {
 
 bool RunBooks::take(const EvaluationResult& result, bool only_final, Instant now, double bytes) {
   if (result.count == 0) return false;
-  if (result.final_parameters ? final_evaluated_ : (result.number <= newest_evaluation_ || only_final)) return false;
-  newest_evaluation_ = std::max(newest_evaluation_, result.number);
+  if (result.final_parameters ? final_evaluated_ : (result.samples_done <= evaluated_samples_ || only_final)) return false;
+  evaluated_samples_ = std::max(evaluated_samples_, result.samples_done);
   final_evaluated_ = final_evaluated_ || result.final_parameters;
   if (history_.size() >= kHistoryMax) history_.erase(history_.begin() + 1);  // the first row stays: it shows where the run began
   HistoryRow row;
@@ -39,7 +41,39 @@ void RunBooks::update_rates(Instant now, double bytes) {
   bytes_per_second_ = std::max(0.0, points_.back().bytes - points_.front().bytes) / span;
 }
 
-double RunBooks::training_seconds(Instant now) const { return began_ ? seconds(ended_.value_or(now) - *began_) : 0; }
+double RunBooks::training_seconds(Instant now) const { return seconds(began_ ? ended_.value_or(now) - *began_ : earlier_); }
+
+void RunBooks::save(ArchiveWriter& out, Instant now) const {
+  out.put_bytes(encode(progress_));
+  out.put(training_seconds(now));
+  out.put(evaluated_samples_);
+  out.put(static_cast<std::uint64_t>(history_.size()));
+  for (const HistoryRow& row : history_) {
+    out.put(row.seconds);
+    out.put(row.samples);
+    out.put(row.bytes);
+    out.put(row.loss);
+    out.put(row.accuracy);
+  }
+}
+
+void RunBooks::load(ArchiveReader& in) {
+  const auto progress = decode<DataProgress>(in.get_bytes());
+  if (!progress.ok()) return in.fail();
+  progress_ = *progress;
+  earlier_ = from_seconds(std::max(0.0, in.get<double>()));
+  in.get(evaluated_samples_);
+  const auto rows = in.get_up_to<std::uint64_t>(kHistoryMax);
+  for (std::uint64_t i = 0; i < rows && in.ok(); ++i) {
+    HistoryRow row;
+    in.get(row.seconds);
+    in.get(row.samples);
+    in.get(row.bytes);
+    in.get(row.loss);
+    in.get(row.accuracy);
+    history_.push_back(row);
+  }
+}
 
 void RunBooks::fill(RunStatus& status, Instant now) const {
   status.epoch = progress_.epoch;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/archive.h"
 #include "base/time.h"
 #include "messages/data_progress.h"
 #include "messages/evaluation_result.h"
@@ -22,15 +23,22 @@ class RunBooks {
   bool take(const DataProgress& progress);
   /// False for an evaluation that is known already, or came too late.
   bool take(const EvaluationResult& result, bool only_final, Instant now, double bytes);
-  void training_began(Instant now) { began_ = now; }
+  /// Where the run was resumed, its seconds go on.
+  void training_began(Instant now) { began_ = now - earlier_; }
   void training_ended(Instant now) { ended_ = now; }
   /// Once a second.
   void update_rates(Instant now, double bytes);
 
   [[nodiscard]] const DataProgress& progress() const { return progress_; }
+  [[nodiscard]] std::optional<double> newest_accuracy() const {
+    return history_.empty() ? std::nullopt : std::optional(history_.back().accuracy);
+  }
   [[nodiscard]] bool final_evaluated() const { return final_evaluated_; }
   [[nodiscard]] double training_seconds(Instant now) const;
   [[nodiscard]] double bytes_per_second() const { return bytes_per_second_; }
+  /// For another life, before training begins in it.
+  void save(ArchiveWriter& out, Instant now) const;
+  void load(ArchiveReader& in);
   /// Fills in what these books hold.
   void fill(RunStatus& status, Instant now) const;
 
@@ -42,9 +50,10 @@ class RunBooks {
   };
   DataProgress progress_;
   std::vector<HistoryRow> history_;
-  std::uint32_t newest_evaluation_ = 0;
+  std::uint64_t evaluated_samples_ = 0;  ///< of the newest evaluation
   bool final_evaluated_ = false;
   std::optional<Instant> began_, ended_;
+  Duration earlier_{};  ///< of training, in earlier lives
   std::deque<Point> points_;
   double samples_per_second_ = 0;
   double bytes_per_second_ = 0;

@@ -42,30 +42,48 @@ Json newest(const RunStatus& status, double HistoryRow::*field) {
 
 Json ledger_of(const RunFacts& facts) {
   std::vector<std::uint64_t> verdicts(static_cast<std::size_t>(kLastVerdict) + 1);
-  std::uint64_t received = 0, duplicates = 0;
+  std::uint64_t received = 0, duplicates = 0, rolled_back = 0;
   for (const GroupServer* group : {facts.conv, facts.fc}) {
     if (group == nullptr) continue;
     const Ledger& ledger = group->ledger();
     received += ledger.received;
     duplicates += ledger.duplicates;
+    rolled_back += ledger.rolled_back;
     for (std::size_t i = 0; i < verdicts.size(); ++i) verdicts[i] += ledger.by_verdict[i];
   }
   Json rejected = Json::object();
   for (std::size_t i = 1; i < verdicts.size(); ++i) rejected[std::string(name_of(static_cast<Verdict>(i)))] = verdicts[i];
-  return {{"received", received}, {"applied", verdicts[0]}, {"rejected", rejected}, {"rolled_back", 0}, {"duplicates", duplicates}};
+  return {
+      {"received", received}, {"applied", verdicts[0]}, {"rejected", rejected}, {"rolled_back", rolled_back}, {"duplicates", duplicates}};
+}
+
+/// "0", "1", "2-3", "4-7", ...
+std::string range_of_bucket(std::size_t bucket) {
+  if (bucket < 2) return std::to_string(bucket);
+  const std::uint64_t first = std::uint64_t{1} << (bucket - 1);
+  return std::to_string(first) + "-" + std::to_string(2 * first - 1);
 }
 
 Json staleness_of(const RunFacts& facts) {
   std::uint64_t most = 0, applied = 0;
   double sum = 0;
+  std::vector<std::uint64_t> counts;
   for (const GroupServer* group : {facts.conv, facts.fc}) {
     if (group == nullptr) continue;
+    const auto& own_counts = group->ledger().staleness_counts;
+    counts.resize(std::max(counts.size(), own_counts.size()));
+    for (std::size_t i = 0; i < own_counts.size(); ++i) counts[i] += own_counts[i];
     most = std::max(most, group->ledger().staleness_max);
     sum += group->ledger().staleness_sum;
     applied += group->ledger().applied();
   }
   Json bound = facts.job->staleness == kUnlimited ? Json("unlimited") : Json(facts.job->staleness);
-  return {{"bound", bound}, {"max", most}, {"mean", applied == 0 ? 0.0 : sum / static_cast<double>(applied)}};
+  Json histogram = Json::object();
+  for (std::size_t i = 0; i < counts.size(); ++i) histogram[range_of_bucket(i)] = counts[i];
+  return {{"bound", bound},
+          {"max", most},
+          {"mean", applied == 0 ? 0.0 : sum / static_cast<double>(applied)},
+          {"histogram", std::move(histogram)}};
 }
 
 Json bytes_of(const RunFacts& facts) {
@@ -87,9 +105,11 @@ GroupStatus status_of(const GroupServer& group, std::uint64_t version) {
   out.version = version;
   out.received = group.ledger().received;
   out.by_verdict = group.ledger().by_verdict;
+  out.rolled_back = group.ledger().rolled_back;
   out.duplicates = group.ledger().duplicates;
   out.staleness_max = group.ledger().staleness_max;
   out.staleness_mean = group.ledger().staleness_mean();
+  out.staleness_counts = group.ledger().staleness_counts;
   return out;
 }
 
@@ -166,6 +186,7 @@ std::string status_json(const RunFacts& facts) {
               {"conv_workers_wanted", facts.job->conv_workers},
               {"fc_workers", facts.members->count(Role::fc_worker)},
               {"message", facts.message},
+              {"alarm", s.alarm},
               {"history", history_of(s)}};
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -181,6 +202,7 @@ std::string result_json(const RunFacts& facts, const std::string& outcome, const
   Json versions = {{"conv", facts.conv->store().version()}};
   if (facts.fc != nullptr) versions["fc"] = facts.fc_version;
   Json out = {{"run", run_name(s.run)},
+              {"generation", s.generation},
               {"status", outcome},
               {"seconds", s.seconds},
               {"epochs", s.epochs},
@@ -195,6 +217,7 @@ std::string result_json(const RunFacts& facts, const std::string& outcome, const
               {"versions", versions},
               {"staleness", staleness_of(facts)},
               {"ledger", ledger_of(facts)},
+              {"replicas", {{"compared", facts.replicas.compared}, {"differing", facts.replicas.differing}}},
               {"bytes", bytes_of(facts)},
               {"dropped_input", dropped_of(facts)},
               {"cpu_seconds", cpu},

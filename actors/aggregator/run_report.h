@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/aggregator/final_replicas.h"
 #include "actors/aggregator/member_table.h"
 #include "actors/group_server.h"
 #include "messages/job.h"
@@ -28,6 +29,7 @@ struct RunFacts {
   RunStatus status;  ///< without groups and members
   double bytes_per_second = 0;
   std::string message;  ///< what is being waited for, if anything
+  ReplicaCounts replicas;
 };
 
 /// Sent bytes of all actors, by kind of message; every message is counted once, at its sender.

@@ -50,6 +50,8 @@ class ErrorFeedback {
   /// where what is held would be lost ("none", "ef21 of=update"); then nothing changes.
   Status change(std::string_view spec);
 
+  /// Goes on from what another one of the same group held. Errors: bad_config where it would be lost; then nothing changes.
+  Status adopt(std::span<const float> held) { return memory_->adopt(held); }
   /// What flush() would send.
   [[nodiscard]] std::span<const float> residual() const { return memory_->held(); }
   [[nodiscard]] double residual_norm() const;

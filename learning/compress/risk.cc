@@ -110,4 +110,16 @@ bool has_momentum(std::string_view spec) {
   return momentum.ok() && *momentum > 0;
 }
 
+bool takes_turns(std::string_view spec) {
+  const Result<Plan> plan = plan_of(spec);
+  return plan.ok() && plan->selector && plan->selector->spec.name == "clt_k";
+}
+
+double least_ratio(std::string_view spec) {
+  const Result<Plan> plan = plan_of(spec);
+  if (!plan.ok() || !plan->selector) return 1;
+  const Result<double> ratio = plan->selector->spec.number("ratio", 1.0, 0.0, 1.0);
+  return ratio.ok() ? *ratio : 1;
+}
+
 }  // namespace hourglass::compress

@@ -24,5 +24,9 @@ std::string risk_of(std::string_view spec);
 std::string downlink_risk_of(std::string_view spec);
 /// True where the spec's memory has momentum: then the optimizer may have none.
 bool has_momentum(std::string_view spec);
+/// True where workers take turns in choosing what all send (clt_k): they have to agree on whose turn it is.
+bool takes_turns(std::string_view spec);
+/// The share of entries that a spec's selector sends where it is given, else 1.
+double least_ratio(std::string_view spec);
 
 }  // namespace hourglass::compress

@@ -52,6 +52,16 @@ class Adam final : public Optimizer {
     adam_kernel()(parameters.data(), gradient.data(), m_.data(), v_.data(), largest_.empty() ? nullptr : largest_.data(), m_.size(),
                   numbers);
   }
+  void save(ArchiveWriter& out) const override {
+    out.put(power1_);
+    out.put(power2_);
+    for (const auto* values : {&m_, &v_, &largest_}) out.put_all(std::span<const float>(*values));
+  }
+  void load(ArchiveReader& in) override {
+    in.get(power1_);
+    in.get(power2_);
+    for (auto* values : {&m_, &v_, &largest_}) in.get_into(*values);
+  }
 
  private:
   Kind kind_;
@@ -137,6 +147,24 @@ void OneBitAdam::step(std::span<const float> parameters, std::span<float> gradie
 void OneBitAdam::step_with_momentum(std::span<float> momentum, double rate) {
   HG_CHECK(frozen_ && momentum.size() == v_.size(), "momentum is taken once the variance is frozen");
   scale_kernel()(momentum.data(), v_.data(), v_.size(), static_cast<float>(rate), static_cast<float>(options_.eps));
+}
+
+void OneBitAdam::save(ArchiveWriter& out) const {
+  for (const auto* values : {&m_, &v_}) out.put_all(std::span<const float>(*values));
+  const std::vector<double> norms(norms_.begin(), norms_.end());
+  out.put_all(std::span<const double>(norms));
+  out.put(steps_);
+  out.put(last_rate_);
+  out.put(frozen_);
+}
+
+void OneBitAdam::load(ArchiveReader& in) {
+  for (auto* values : {&m_, &v_}) in.get_into(*values);
+  const std::vector<double> norms = in.get_all<double>();
+  norms_.assign(norms.begin(), norms.end());
+  in.get(steps_);
+  in.get(last_rate_);
+  in.get(frozen_);
 }
 
 void OneBitAdam::freeze_if_due(double rate) {

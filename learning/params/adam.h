@@ -38,6 +38,8 @@ class OneBitAdam final : public Optimizer {
   OneBitAdam(const Options& options, std::size_t size);
 
   void step(std::span<const float> parameters, std::span<float> gradient, double rate) override;
+  void save(ArchiveWriter& out) const override;
+  void load(ArchiveReader& in) override;
   /// After the freeze: `momentum` is what workers made of their gradients, decay included; it becomes the delta.
   void step_with_momentum(std::span<float> momentum, double rate);
   [[nodiscard]] bool frozen() const { return frozen_; }

@@ -36,6 +36,27 @@ void ClockTable::skip(ActorId id, std::uint64_t pushed) {
   found->second.pushed = std::max(found->second.pushed, pushed);
 }
 
+void ClockTable::grant(ActorId id, std::uint64_t extra, std::uint64_t range) {
+  const auto found = members_.find(id);
+  HG_CHECK(found != members_.end(), "only members are granted");
+  if (bound_.unlimited()) return;
+  found->second.granted = std::min(found->second.pace + extra, slowest() + *bound_.slack + range + 1);
+}
+
+ActorId ClockTable::slowest_member() const {
+  const std::uint64_t pace = slowest();
+  for (const auto& [id, clock] : members_) {
+    if (clock.active && clock.pace == pace) return id;
+  }
+  HG_CHECK(false, "somebody is active");
+  return {};
+}
+
+bool ClockTable::fastest(ActorId id) const {
+  return std::all_of(members_.begin(), members_.end(),
+                     [mine = pace(id)](const auto& row) { return !row.second.active || row.second.pace <= mine; });
+}
+
 void ClockTable::level() {
   std::uint64_t fastest = 0;
   for (const auto& [id, clock] : members_) fastest = clock.active ? std::max(fastest, clock.pace) : fastest;
@@ -81,13 +102,16 @@ std::optional<std::uint64_t> ClockTable::admitted(ActorId id) const {
   const auto found = members_.find(id);
   if (found == members_.end() || bound_.unlimited() || mutant(Mutant::staleness_ignored)) return std::nullopt;
   const Clock& clock = found->second;
-  const std::uint64_t last_pace = std::max(slowest() + *bound_.slack, clock.pace == 0 ? 0 : clock.pace - 1);
+  const std::uint64_t granted = clock.granted == 0 ? 0 : clock.granted - 1;
+  const std::uint64_t last_pace = std::max({slowest() + *bound_.slack, granted, clock.pace == 0 ? 0 : clock.pace - 1});
   const std::uint64_t pace = clock.active ? clock.pace : std::max(clock.pace, slowest());  // where it will be when it wakes
   return clock.pushed + std::max(last_pace, pace == 0 ? 0 : pace - 1) - pace;              // its unit u runs at pace `pace + (u - pushed)`
 }
 
 bool ClockTable::admits_next(ActorId id) const {
-  return !contains(id) || bound_.admits(pace(id), slowest()) || mutant(Mutant::staleness_ignored);
+  const auto found = members_.find(id);
+  return found == members_.end() || bound_.admits(found->second.pace, slowest()) || found->second.pace < found->second.granted ||
+         mutant(Mutant::staleness_ignored);
 }
 
 void ClockTable::note_active() { active_max_ = std::max(active_max_, active_count()); }

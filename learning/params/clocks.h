@@ -40,6 +40,9 @@ class ClockTable {
   /// The member's pushes are counted from `pushed` on, if that is further; its place in the race stays.
   void skip(ActorId id, std::uint64_t pushed);
 
+  /// The member may start `extra` units from its next one on, whatever the bound says, but none beyond the bound and `range`.
+  void grant(ActorId id, std::uint64_t extra, std::uint64_t range);
+
   /// Puts every active member at the pace of the fastest: whoever waited may go on.
   void level();
 
@@ -47,7 +50,9 @@ class ClockTable {
   [[nodiscard]] bool active(ActorId id) const;
   [[nodiscard]] std::uint64_t pushed(ActorId id) const;
   [[nodiscard]] std::uint64_t pace(ActorId id) const;
-  [[nodiscard]] std::uint64_t slowest() const;  ///< smallest pace of the active; the largest of all where nobody is active
+  [[nodiscard]] std::uint64_t slowest() const;   ///< smallest pace of the active; the largest of all where nobody is active
+  [[nodiscard]] ActorId slowest_member() const;  ///< the first that has this pace; somebody must be active
+  [[nodiscard]] bool fastest(ActorId id) const;  ///< no active member is ahead of it
   [[nodiscard]] std::size_t active_count() const;
   /// Who shares the round of this member's next push: the active, and those that have become idle after their push of it.
   [[nodiscard]] std::size_t sharing(ActorId id) const;
@@ -65,6 +70,7 @@ class ClockTable {
     std::uint64_t pushed = 0;
     std::uint64_t pace = 0;
     bool active = true;
+    std::uint64_t granted = 0;  ///< it may start units below this pace
   };
   void note_active();
   StalenessBound bound_;

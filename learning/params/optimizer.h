@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/archive.h"
 #include "base/result.h"
 
 namespace hourglass::params {
@@ -19,6 +20,10 @@ class Optimizer {
   virtual void step(std::span<const float> parameters, std::span<float> gradient, double rate) = 0;
   /// The aggregator's server rule has frozen its variance: for what works in two phases.
   virtual void freeze() {}
+  /// What it remembers from step to step; load() of one made by the same spec and size goes on bit for bit. What does not fit fails the
+  /// reader, and leaves an optimizer that must not be used.
+  virtual void save(ArchiveWriter& out) const = 0;
+  virtual void load(ArchiveReader& in) = 0;
 };
 
 struct NamedRow {

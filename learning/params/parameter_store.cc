@@ -17,8 +17,18 @@ ParameterStore::ParameterStore(std::vector<float> initial, compress::ErrorFeedba
   }
 }
 
-void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weight, double progress) {
+void ParameterStore::apply(const std::vector<GradientBlock>& blocks, float weight, double progress, StalePolicy* compensation,
+                           const std::vector<float>* read) {
   ++version_;
+  if (rule_ && compensation != nullptr && read != nullptr && !blocks.empty()) {
+    std::vector<float> push(size(), 0.0F);
+    for (const GradientBlock& block : blocks) {
+      const Status status = compress::accumulate(block, push);
+      HG_CHECK(status.ok(), "a push is validated before it is applied");
+    }
+    compensation->compensate(push, exact_, *read);
+    return rule_->take(whole(version_, push).blocks, weight, progress);
+  }
   if (rule_) return rule_->take(blocks, weight, progress);
   for (const GradientBlock& block : blocks) {
     Status status = compress::accumulate(block, exact_, weight);
@@ -70,6 +80,41 @@ void ParameterStore::replace(std::vector<float> values, std::uint64_t version) {
   exact_ = std::move(values);
   version_ = version;
   publish_exact();
+}
+
+void ParameterStore::save(ArchiveWriter& out) const {
+  out.put(version_);
+  out.put(published_version_);
+  for (const auto* values : {&published_, &pending_}) out.put_all(std::span<const float>(*values));
+  out.put_all(downlink_.residual());
+  out.put(rule_ != nullptr);
+  if (rule_) rule_->save(out);
+}
+
+bool ParameterStore::load(std::vector<float> exact, ArchiveReader& in) {
+  const auto version = in.get<std::uint64_t>();
+  const auto published_version = in.get<std::uint64_t>();
+  std::vector<float> published = published_, pending = pending_;
+  for (auto* values : {&published, &pending}) in.get_into(*values);
+  const std::vector<float> held = in.get_all<float>();
+  const bool fits = exact.size() == exact_.size() && (held.empty() || held.size() == exact_.size());
+  if (!fits || in.get<bool>() != (rule_ != nullptr)) in.fail();
+  if (rule_ && in.ok()) {
+    ArchiveWriter before;
+    rule_->save(before);
+    rule_->load(in);
+    const Bytes bytes = before.take();
+    ArchiveReader back(bytes);
+    if (!in.complete()) rule_->load(back);
+  }
+  if (!in.complete() || !downlink_.adopt(held).ok()) return false;
+  exact_ = std::move(exact);
+  published_ = std::move(published);
+  pending_ = std::move(pending);
+  version_ = version;
+  published_version_ = published_version;
+  ring_.clear();
+  return true;
 }
 
 Result<std::vector<VersionDelta>> ParameterStore::deltas_since(std::uint64_t from) const {

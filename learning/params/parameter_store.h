@@ -7,10 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "base/archive.h"
 #include "base/result.h"
 #include "learning/compress/error_feedback.h"
 #include "learning/params/published.h"
 #include "learning/params/server_rule.h"
+#include "learning/params/stale_policy.h"
 #include "messages/parameter_update.h"
 
 namespace hourglass::params {
@@ -27,13 +29,23 @@ class ParameterStore {
 
   /// Adds weight * push; with a rule, gives it to the rule, whose step comes with the next publication. The blocks must have passed
   /// compress::validate(). One more version.
-  void apply(const std::vector<GradientBlock>& blocks, float weight, double progress = 0);
+  void apply(const std::vector<GradientBlock>& blocks, float weight, double progress = 0) {
+    apply(blocks, weight, progress, nullptr, nullptr);
+  }
+  /// As above; where neither is null, the push, a gradient taken at the values `read`, is compensated first.
+  void apply(const std::vector<GradientBlock>& blocks, float weight, double progress, StalePolicy* compensation,
+             const std::vector<float>* read);
   /// Makes what was applied since the last publication visible. Does nothing where there is nothing.
   void publish();
   /// Makes the published parameters equal to the exact ones; workers get values, not deltas.
   void publish_exact();
   /// Replaces the parameters as a whole, at this version (restored, or collected from their only owner).
   void replace(std::vector<float> values, std::uint64_t version);
+
+  /// All but the exact parameters, which a checkpoint keeps by name; and the ring, since whoever goes on from a checkpoint takes values.
+  void save(ArchiveWriter& out) const;
+  /// Of a store of the same job, to the reader's end. False where it does not fit: then nothing changes.
+  bool load(std::vector<float> exact, ArchiveReader& in);
 
   [[nodiscard]] std::uint64_t version() const { return version_; }  ///< pushes applied
   [[nodiscard]] std::uint64_t published_version() const { return published_version_; }

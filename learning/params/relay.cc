@@ -29,6 +29,20 @@ void Relay::settle(std::uint64_t clock, Verdict verdict) {
   unsettled_.erase(found);
 }
 
+Inheritance Relay::inherit(Relay&& earlier, const std::optional<PushMarks>& marks) {
+  Inheritance out;
+  merge_.restore(earlier.merge_.flush());
+  for (const Forwarded& push : earlier.unsettled_) {
+    if (!marks) {
+      ++out.lost;
+    } else if (!marks->applied(push.clock)) {
+      merge_.restore(push.blocks);
+      ++out.returned;
+    }
+  }
+  return out;
+}
+
 Status Relay::absorb(const ParameterUpdate& update) {
   std::uint64_t from = version();
   const Result<Taken> taken = copy_.absorb(update);

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "learning/params/inheritance.h"
 #include "learning/params/merge_node.h"
 #include "learning/params/published.h"
 #include "messages/gradient_push.h"
@@ -45,6 +47,9 @@ class Relay {
   /// Errors: as Replica's.
   Status absorb(const ParameterUpdate& update);
   Status absorb(std::span<const float> values, std::uint64_t version, std::uint64_t applied_clock);
+
+  /// What an earlier one of the same process held, as Replica::inherit().
+  Inheritance inherit(Relay&& earlier, const std::optional<PushMarks>& marks);
 
   [[nodiscard]] const MergeNode& merge() const { return merge_; }
 

@@ -72,9 +72,37 @@ std::size_t Replica::unsettled() const {
   return static_cast<std::size_t>(std::count_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.settled; }));
 }
 
+Inheritance Replica::inherit(Replica&& earlier, const std::optional<PushMarks>& marks) {
+  Inheritance out;
+  for (const Pending& push : earlier.pending_) {
+    if (!marks) {
+      out.lost += push.settled ? 0 : 1;
+    } else if (!marks->applied(push.clock)) {  // what was rejected and settled is not here any more
+      const bool back = earlier.memory().restore(push.blocks).ok();
+      ++(back ? out.returned : out.lost);
+    }
+  }
+  if (const std::span<const float> held = earlier.memory().residual(); !held.empty()) {
+    out.kept_residual = held.size() == size() && memory().adopt(held).ok();
+  }
+  return out;
+}
+
 void Replica::drop_contained(std::uint64_t applied_clock) {
   // A push without a verdict yet stays: were it rejected, its blocks must return to the residual.
   while (!pending_.empty() && pending_.front().clock < applied_clock && pending_.front().settled) pending_.pop_front();
+}
+
+void Replica::take_in() {
+  if (!alpha_) return rebuild();
+  std::vector<float>& working = writable();
+  const std::vector<float>& published = copy_.values();
+  const auto alpha = static_cast<float>(*alpha_);
+  for (std::size_t i = 0; i < working.size(); ++i) {
+    local_[i] = alpha * (working[i] - published[i]);
+    working[i] = published[i] + local_[i];
+  }
+  local_used_ = alpha > 0;
 }
 
 void Replica::rebuild() {
@@ -101,7 +129,7 @@ Status Replica::absorb(const ParameterUpdate& update) {
     }
   }
   drop_contained(update.applied_clock);
-  rebuild();
+  take_in();
   return {};
 }
 
@@ -110,7 +138,7 @@ Status Replica::absorb(std::span<const float> values, std::uint64_t version, std
   if (!taken.ok()) return taken.error();
   if (*taken == Taken::late) return {};
   drop_contained(applied_clock);
-  rebuild();
+  take_in();
   return {};
 }
 

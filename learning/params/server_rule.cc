@@ -55,6 +55,18 @@ class OptimizerRule final : public ServerRule {
   }
 
   [[nodiscard]] bool wants_momentum() const override { return one_bit_ != nullptr && one_bit_->frozen(); }
+  void save(ArchiveWriter& out) const override {
+    optimizer_->save(out);
+    out.put_all(std::span<const float>(sum_));
+    out.put(weight_);
+    out.put(rate_);
+  }
+  void load(ArchiveReader& in) override {
+    optimizer_->load(in);
+    in.get_into(sum_);
+    in.get(weight_);
+    in.get(rate_);
+  }
 
  private:
   std::unique_ptr<Optimizer> optimizer_;
@@ -85,6 +97,14 @@ class WorkerMomentum final : public Optimizer {
     }
   }
   void freeze() override { frozen_ = true; }
+  void save(ArchiveWriter& out) const override {
+    out.put_all(std::span<const float>(m_));
+    out.put(frozen_);
+  }
+  void load(ArchiveReader& in) override {
+    in.get_into(m_);
+    in.get(frozen_);
+  }
 
  private:
   float beta1_;

@@ -43,6 +43,9 @@ class ServerRule {
   virtual bool step(std::span<const float> parameters, std::span<float> delta) = 0;
   /// From now on workers should push momentum.
   [[nodiscard]] virtual bool wants_momentum() const { return false; }
+  /// As Optimizer's.
+  virtual void save(ArchiveWriter& out) const = 0;
+  virtual void load(ArchiveReader& in) = 0;
 };
 
 /// Pushes are weight deltas.

@@ -25,6 +25,8 @@ class Sgd final : public Optimizer {
     kernel_(numbers_.decay > 0.0F ? parameters.data() : nullptr, gradient.data(), velocity_.empty() ? nullptr : velocity_.data(), size_,
             numbers_, nesterov_);
   }
+  void save(ArchiveWriter& out) const override { out.put_all(std::span<const float>(velocity_)); }
+  void load(ArchiveReader& in) override { in.get_into(velocity_); }
 
  private:
   std::size_t size_;

@@ -146,6 +146,25 @@ Result<Bytes> FileStorage::read(std::string_view name) {
   return out;
 }
 
+Result<std::vector<std::string>> FileStorage::list(std::string_view prefix) {
+  std::vector<std::string> names;
+  std::error_code code;
+  for (auto entry = std::filesystem::directory_iterator(folder_, code); !code && entry != std::filesystem::directory_iterator();
+       entry.increment(code)) {
+    std::string name = entry->path().filename().string();
+    if (name.starts_with(prefix) && allowed(name)) names.push_back(std::move(name));
+  }
+  if (code) return failure("cannot list", folder_, code.value());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Status FileStorage::remove(std::string_view name) {
+  if (!allowed(name)) return not_allowed(name);
+  if (::unlink(path(name).c_str()) != 0 && errno != ENOENT) return failure("cannot remove", path(name));
+  return {};
+}
+
 Status FileStorage::sync_appended() {
   for (const std::string& name : std::exchange(appended_, {})) {
     const Descriptor file(open_file(path(name), O_WRONLY));

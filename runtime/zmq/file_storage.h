@@ -19,6 +19,8 @@ class FileStorage final : public Storage {
   Status write(std::string_view name, std::span<const std::byte> bytes) override;
   Status append(std::string_view name, std::span<const std::byte> bytes) override;
   Result<Bytes> read(std::string_view name) override;
+  Result<std::vector<std::string>> list(std::string_view prefix) override;
+  Status remove(std::string_view name) override;
   /// Makes what was appended since the last call survive a crash of the machine. Errors: io.
   Status sync_appended();
 

@@ -24,6 +24,8 @@ class NoStorage final : public Storage {
   Status write(std::string_view name, std::span<const std::byte>) override { return refuse(name); }
   Status append(std::string_view name, std::span<const std::byte>) override { return refuse(name); }
   Result<Bytes> read(std::string_view name) override { return refuse(name); }
+  Result<std::vector<std::string>> list(std::string_view) override { return refuse("the list of files"); }
+  Status remove(std::string_view name) override { return refuse(name); }
 
  private:
   static Error refuse(std::string_view name) { return {Errc::io, std::string(name) + ": this process was given no run folder"}; }

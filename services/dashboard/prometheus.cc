@@ -123,7 +123,10 @@ void write_parameters(Exposition& out, const DashboardState& state) {
       out.sample({{"group", group}, {"verdict", name_of(verdict)}}, number(count_of(s, verdict)));
     }
   });
-  out.family("gradients_received_total", "counter", "Unique gradient pushes; the sum of all verdicts.");
+  out.family("gradients_rolled_back_total", "counter",
+             "Gradient pushes that were applied after the checkpoint a restarted aggregator went on from.");
+  each_group([&](std::string_view group, const GroupStatus& s) { out.sample({{"group", group}}, number(s.rolled_back)); });
+  out.family("gradients_received_total", "counter", "Unique gradient pushes; the sum of all verdicts and of those rolled back.");
   each_group([&](std::string_view group, const GroupStatus& s) { out.sample({{"group", group}}, number(s.received)); });
   out.family("gradients_duplicate_total", "counter", "Repeats of pushes that had been judged before.");
   each_group([&](std::string_view group, const GroupStatus& s) { out.sample({{"group", group}}, number(s.duplicates)); });
@@ -133,6 +136,14 @@ void write_parameters(Exposition& out, const DashboardState& state) {
   each_group([&](std::string_view group, const GroupStatus& s) {
     out.sample({{"group", group}, {"statistic", "max"}}, number(s.staleness_max));
     out.sample({{"group", group}, {"statistic", "mean"}}, s.staleness_mean);
+  });
+  out.family("staleness_pushes_total", "counter",
+             "Applied pushes that were at least so many versions behind, and less than twice as many.");
+  each_group([&](std::string_view group, const GroupStatus& s) {
+    for (std::size_t i = 0; i < s.staleness_counts.size(); ++i) {
+      const std::string versions = std::to_string(i == 0 ? 0 : std::uint64_t{1} << (i - 1));
+      out.sample({{"group", group}, {"versions", versions}}, number(s.staleness_counts[i]));
+    }
   });
   const double bound = status.staleness_bound < 0 ? HUGE_VAL : static_cast<double>(status.staleness_bound);
   out.single("staleness_bound_clocks", "gauge", "Clocks that a worker may be ahead of the slowest.", bound);

@@ -57,6 +57,7 @@ Json run_json(const DashboardState& state) {
   out["samples_repeated"] = status->samples_repeated;
   out["seconds"] = status->seconds;
   out["samples_per_second"] = status->samples_per_second;
+  out["alarm"] = status->alarm;
   out["loss"] = status->samples_done > 0 ? status->loss : kUnknown;
   out["progress"] = std::clamp(status->progress, 0.0, 1.0);
   return out;
@@ -74,11 +75,8 @@ Json rejected_json(const RunStatus& status) {
 
 void add_parameters(Json& out, const RunStatus& status) {
   const LedgerSums ledger = ledger_sums(status);
-  out["ledger"] = {{"received", ledger.received},
-                   {"applied", ledger.applied},
-                   {"rejected", rejected_json(status)},
-                   {"duplicates", ledger.duplicates},
-                   {"balanced", ledger.balanced}};
+  out["ledger"] = {{"received", ledger.received},       {"applied", ledger.applied},       {"rejected", rejected_json(status)},
+                   {"rolled_back", ledger.rolled_back}, {"duplicates", ledger.duplicates}, {"balanced", ledger.balanced}};
   out["staleness"] = {{"bound", status.staleness_bound < 0 ? Json("unlimited") : Json(status.staleness_bound)},
                       {"max", ledger.staleness_max},
                       {"mean", ledger.staleness_mean}};
@@ -91,7 +89,8 @@ void add_parameters(Json& out, const RunStatus& status) {
                       {"applied", count_of(group, Verdict::applied)},
                       {"duplicates", group.duplicates},
                       {"staleness_max", group.staleness_max},
-                      {"staleness_mean", group.staleness_mean}});
+                      {"staleness_mean", group.staleness_mean},
+                      {"staleness_counts", group.staleness_counts}});
   }
   out["groups"] = std::move(groups);
 }
@@ -215,8 +214,9 @@ LedgerSums ledger_sums(const RunStatus& status) {
     out.received += group.received;
     out.applied += applied;
     out.rejected += sum - applied;
+    out.rolled_back += group.rolled_back;
     out.duplicates += group.duplicates;
-    out.balanced = out.balanced && sum == group.received;
+    out.balanced = out.balanced && sum + group.rolled_back == group.received;
     out.staleness_max = std::max(out.staleness_max, static_cast<double>(group.staleness_max));
     staleness_sum += group.staleness_mean * static_cast<double>(applied);
   }

@@ -26,8 +26,8 @@ std::string error_json(unsigned status, std::string_view text);
 
 /// Sums over the parameter groups, as page and metrics show them.
 struct LedgerSums {
-  std::uint64_t received = 0, applied = 0, rejected = 0, duplicates = 0;
-  bool balanced = true;                          ///< received = applied + rejected, in each group
+  std::uint64_t received = 0, applied = 0, rejected = 0, rolled_back = 0, duplicates = 0;
+  bool balanced = true;                          ///< received = applied + rejected + rolled_back, in each group
   double staleness_max = 0, staleness_mean = 0;  ///< the mean over applied pushes
 };
 LedgerSums ledger_sums(const RunStatus& status);

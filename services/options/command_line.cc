@@ -25,6 +25,7 @@ bool accepts(const Command& command, const Setting& setting) {
     case Scope::job: return (command.takes & kTakesJob) != 0;
     case Scope::process: return (command.takes & kTakesProcess) != 0;
     case Scope::simulation: return (command.takes & kTakesSimulation) != 0;
+    case Scope::chaos: return (command.takes & kTakesChaos) != 0;
   }
   return false;
 }
@@ -78,6 +79,13 @@ void add_switches(Parse& parse, const Command& command, CommandLine& out) {
     parse.app.add_flag("--print-config", out.print_config, "print every setting, its value and origin, and leave");
   }
   if ((command.takes & kTakesJob) != 0) parse.app.add_option("JOB.toml", out.job_file, "job file")->type_name("");
+  if ((command.takes & kTakesAction) != 0) {
+    parse.app.add_option("ACTION", out.action, "list, inspect or verify")->type_name("");
+    parse.app.add_option("PLACE", out.place, "run folder, or checkpoint file")->type_name("");
+  }
+  if ((command.takes & kTakesResume) != 0) {
+    parse.app.add_option("--resume", out.resume, "go on with the run of this folder; other flags change its settings")->type_name("RUN");
+  }
   if ((command.takes & kTakesJson) != 0) parse.app.add_flag("--json", out.json, "print one JSON object to standard output at the end");
   if ((command.takes & kTakesDashboard) != 0) parse.app.add_flag("--no-dashboard", parse.no_dashboard, "start no monitor");
   if ((command.takes & kTakesFrom) != 0) {

@@ -16,6 +16,8 @@ struct CommandLine {
   Source flags;                       ///< --set first, so that a flag of its own beats it
   std::string job_file;
   std::string from;
+  std::string resume;
+  std::string action, place;  ///< of `checkpoint`
   bool json = false;
   bool dashboard = true;
   bool print_config = false;

@@ -19,8 +19,8 @@ struct RawValue {
   std::string text;  ///< as written, without quotes
 };
 
-/// Whom a setting concerns: the whole job (train, aggregator, check, solo, simulate), each process, or the simulator.
-enum class Scope { job, process, simulation };
+/// Whom a setting concerns: the whole job (train, aggregator, check, solo, simulate, chaos), each process, the simulator, or chaos.
+enum class Scope { job, process, simulation, chaos };
 
 struct Setting {
   std::string_view key;   ///< "train.batch": section and name in a job file, and what --set takes

@@ -135,6 +135,11 @@ inline Setting of_simulation(Setting row) {
   return row;
 }
 
+inline Setting of_chaos(Setting row) {
+  row.scope = Scope::chaos;
+  return row;
+}
+
 inline Setting per_process(Setting row) {
   row.scope = Scope::process;
   return row;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "services/chaos/nemesis.h"
 #include "services/options/setting.h"
 #include "services/options/setting_kinds.h"
 
@@ -16,10 +17,18 @@ std::vector<Setting> make_table() {
   using namespace kinds;
   constexpr std::int64_t kMany = 1'000'000'000'000'000;
   const std::string folder = "a folder, or empty";
+  const std::string policies = "see `hourglass policies`";
   const std::string specs = "see `hourglass compressors`";
   return {
       per_process(
           text("run.dir", "--run-dir", folder, "folder for the model, logs and result; empty: a new one below ./runs", HG_MEMBER(run_dir))),
+      per_process(real("run.checkpoint_every", "--checkpoint-every", 0, 1e6,
+                       "seconds between checkpoints, which is how much work a crash of the aggregator can cost; 0: none",
+                       HG_MEMBER(checkpoint_every))),
+      per_process(whole("run.keep_checkpoints", "--keep-checkpoints", 1, 1000,
+                        "newest checkpoints to keep; the best by accuracy stays, too", HG_MEMBER(keep_checkpoints))),
+      per_process(choice("run.recover", "--recover", {"auto", "never"},
+                         "auto: an aggregator goes on with the unfinished run of its folder; never: it removes that", HG_MEMBER(recover))),
       whole("run.seed", "--seed", 0, std::numeric_limits<std::int64_t>::max(), "seed of every random choice", HG_MEMBER(job.seed)),
 
       spec("model.name", "--model", "a name of `hourglass models` or a layer spec", "model", HG_MEMBER(job.model)),
@@ -50,7 +59,17 @@ std::vector<Setting> make_table() {
             HG_MEMBER(job.evaluate_every)),
       whole("train.staleness", "--staleness", 0, 1'000'000, "most steps a worker may be ahead of the slowest; 0: synchronous",
             HG_MEMBER(job.staleness), Word{"unlimited", kUnlimited}),
-      whole("train.local_steps", "--local-steps", 1, 1'000, "steps between two pushes", HG_MEMBER(job.local_steps)),
+      whole("train.local_steps", "--local-steps", 1, limits::kLocalSteps, "steps between two pushes", HG_MEMBER(job.local_steps)),
+      spec("train.bound_policy", "--bound-policy", "a bound policy, " + policies,
+           "what is granted beyond the bound, as \"dynamic range=4\"", HG_MEMBER(job.bound_policy)),
+      spec("train.local_policy", "--local-policy", "a local policy, " + policies,
+           "who takes how many steps between two pushes, as \"speed max=64\"", HG_MEMBER(job.local_policy)),
+      spec("train.stale_policy", "--stale-policy", "a stale policy, " + policies, "what a late push is worth, as \"polynomial power=0.5\"",
+           HG_MEMBER(job.stale_policy)),
+      spec("train.apply_policy", "--apply-policy", "an apply policy, " + policies, "when pushes are applied, as \"buffer size=4\"",
+           HG_MEMBER(job.apply_policy)),
+      spec("train.take_policy", "--take-policy", "a take policy, " + policies,
+           "how workers take in published parameters, as \"mix alpha=0.5\"", HG_MEMBER(job.take_policy)),
       whole("train.outstanding", "--outstanding", 1, 32, "batches a CONV worker has under way", HG_MEMBER(job.outstanding)),
       whole("train.fc_batch_samples", "--fc-batch-samples", 1, 1 << 20, "most samples of one FC step", HG_MEMBER(job.fc_batch_samples)),
       real("train.learning_rate", "--learning-rate", 0, 1000, "base learning rate", HG_MEMBER(job.learning_rate)),
@@ -116,8 +135,25 @@ std::vector<Setting> make_table() {
                          HG_MEMBER(simulation.trace))),
       of_simulation(text("simulate.compare", "--compare", "a file, or empty", "a trace that the run must repeat; stops where it does not",
                          HG_MEMBER(simulation.compare))),
+      of_simulation(text("simulate.slow", "--slow", "as \"conv-0:10, fc-1:2.5\", or empty",
+                         "workers that take so many times as long for each batch", HG_MEMBER(simulation.slow))),
+      of_simulation(real("simulate.pause_time", "--pause-time", 0, 1e6, "milliseconds that a CONV worker stands still, at random batches",
+                         HG_MEMBER(simulation.pause_ms))),
+      of_simulation(
+          real("simulate.pause_share", "--pause-share", 0, 1, "share of the batches where it does", HG_MEMBER(simulation.pause_share))),
       of_simulation(yes_no("simulate.free_evaluation", "--free-evaluation", "evaluations cost no time and no network",
                            HG_MEMBER(simulation.free_evaluation))),
+
+      of_chaos(real("chaos.minutes", "--minutes", 0.01, 100000, "no strike after so many minutes of training", HG_MEMBER(chaos.minutes))),
+      of_chaos(text_where("chaos.every", "--every", "seconds or a range of seconds, as 5-20",
+                          "pause between two strikes, drawn anew each time", HG_MEMBER(chaos.every),
+                          [](const std::string& text) { return chaos::parse_pauses(text).has_value(); })),
+      of_chaos(text_where("chaos.roles", "--roles", "a list of conv, fc, loader, tree, monitor, aggregator",
+                          "whose processes are struck; the aggregator's death ends the run", HG_MEMBER(chaos.roles),
+                          [](const std::string& text) { return chaos::parse_roles(text).has_value(); })),
+      of_chaos(text_where("chaos.actions", "--actions", "a list of kill, stop, term",
+                          "SIGKILL; SIGSTOP, and SIGCONT after up to 1.5 times cluster.dead_after; SIGTERM", HG_MEMBER(chaos.actions),
+                          [](const std::string& text) { return chaos::parse_actions(text).has_value(); })),
 
       per_process(choice("log.format", "--log-format", {"auto", "text", "json"}, "auto: text, JSON lines inside containers",
                          HG_MEMBER(log_format))),

@@ -24,11 +24,26 @@ struct SimulationSettings {
   bool random_cluster = false;  ///< the seed draws the job and the network, too
   std::string trace;            ///< file for one line a message; empty: none
   std::string compare;          ///< a trace that this run must repeat; empty: none
+  std::string slow;        ///< see options/slow_workers.h
+  double pause_ms = 0;     ///< that a CONV worker stands still, now and then,
+  double pause_share = 0;  ///< at this share of its batches
+};
+
+/// What `hourglass chaos` does to its run. Texts as services/chaos/nemesis.h reads them.
+struct ChaosSettings {
+  double minutes = 2;
+  std::string every = "5-20";
+  std::string roles = "conv,fc,loader,tree,monitor";
+  std::string actions = "kill,stop,term";
 };
 
 struct Settings {
   Job job;  ///< `threads` and the sample's shape are filled in by complete() in options/validate.h
   SimulationSettings simulation;
+  ChaosSettings chaos;
+  double checkpoint_every = 60;           ///< seconds; 0: none
+  std::uint32_t keep_checkpoints = 3;     ///< of the newest
+  std::string recover = "auto";           ///< auto | never
   std::string run_dir;                    ///< empty: train makes one below ./runs; a role process uses the working folder
   std::string data_dir;                   ///< empty: the dataset's own default
   std::uint32_t threads = Job{}.threads;  ///< 0: as many as this process may use

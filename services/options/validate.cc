@@ -7,8 +7,14 @@
 #include "learning/compress/risk.h"
 #include "learning/data/dataset.h"
 #include "learning/nn/model.h"
+#include "learning/params/apply_policy.h"
+#include "learning/params/bound_policy.h"
+#include "learning/params/local_policy.h"
 #include "learning/params/server_rule.h"
+#include "learning/params/stale_policy.h"
+#include "learning/params/take_policy.h"
 #include "services/hosting/cpu_quota.h"
+#include "services/options/slow_workers.h"
 
 namespace hourglass {
 namespace {
@@ -54,6 +60,31 @@ void warn_of_compression(Resolved& resolved) {
   }
 }
 
+/// Algorithms that agree on what to send want to be at one version; entries that wait in a residual are late already.
+void check_asynchrony(Resolved& resolved) {
+  const Job& job = resolved.settings.job;
+  if (job.staleness == 0) return;
+  if (compress::takes_turns(job.compress)) {
+    const std::string cause = "workers take turns in choosing what all send, by their clocks, ";
+    if (job.staleness == kUnlimited) {
+      resolved.reject("bytes.compress", cause + "which nothing holds together here: set train.staleness to 0, or another small number");
+    } else {
+      resolved.warnings.push_back("bytes.compress = " + job.compress + ": " + cause +
+                                  "and clocks differ: the more, the less they agree; set train.staleness = 0");
+    }
+  }
+  if (compress::least_ratio(job.compress) < 0.01 && job.local_steps == 1 && job.local_policy == "fixed") {
+    resolved.warnings.push_back(
+        "bytes.compress = " + job.compress +
+        " with train.staleness above 0: entries wait for hundreds of steps, and come late on top of that; a ratio of "
+        "0.01 with train.local_steps = 8 sends as little, and trains better");
+  }
+  if (job.apply_policy.starts_with("delayed_nesterov") && optimizer_has_momentum(job.optimizer)) {
+    resolved.warnings.push_back("train.apply_policy = " + job.apply_policy + " and train.optimizer = " + job.optimizer +
+                                " both have momentum: it acts twice; take it from one of them");
+  }
+}
+
 void warn_of_contradictions(Resolved& resolved) {
   const Job& job = resolved.settings.job;
   auto& warnings = resolved.warnings;
@@ -91,9 +122,22 @@ void warn_of_contradictions(Resolved& resolved) {
     warnings.push_back("train.evaluate_every = " + std::to_string(job.evaluate_every) + " evaluates after each step");
   }
   warn_of_compression(resolved);
+  check_asynchrony(resolved);
   const auto lossless = compress::is_lossless(job.compress);
   if (lossless.ok() && !*lossless && !job.flush_residual && params::adds(job)) {
     warnings.push_back("bytes.flush_residual = false: what error feedback still holds at the end is lost");
+  }
+}
+
+void check_slow_workers(Resolved& resolved) {
+  const auto slow = parse_slow_workers(resolved.settings.simulation.slow);
+  if (!accept(resolved, "simulate.slow", slow)) return;
+  for (const SlowWorker& worker : *slow) {
+    const bool conv = worker.role == Role::conv_worker;
+    const std::uint32_t count = conv ? resolved.settings.job.conv_workers : resolved.settings.job.fc_workers;
+    if (worker.position < count) continue;
+    resolved.reject("simulate.slow", "there is no " + std::string(conv ? "CONV" : "FC") + " worker " + std::to_string(worker.position) +
+                                         ": they are counted from 0, and there are " + std::to_string(count));
   }
 }
 
@@ -106,6 +150,13 @@ void complete(Resolved& resolved) {
   const bool shaped = fill_shape(resolved);
   bool fits = accept(resolved, "train.optimizer", params::make_optimizer(job.optimizer, job.weight_decay, 1));
   fits = fits && accept(resolved, "train.server", params::check_server_rule(job));
+  if (fits) {  // what they ask of the two above is answered
+    fits = accept(resolved, "train.bound_policy", params::check_bound_policy(job));
+    fits = accept(resolved, "train.local_policy", params::check_local_policy(job)) && fits;
+    fits = accept(resolved, "train.stale_policy", params::check_stale_policy(job)) && fits;
+    fits = accept(resolved, "train.apply_policy", params::check_apply_policy(job)) && fits;
+    fits = accept(resolved, "train.take_policy", params::check_take_policy(job)) && fits;
+  }
   fits = accept(resolved, "train.schedule", params::make_schedule(job.schedule)) && fits;
   fits = accept(resolved, "bytes.compress", compress::ErrorFeedback::make(job.compress, {}, 0)) && fits;
   fits = accept(resolved, "bytes.downlink", compress::ErrorFeedback::make(job.downlink, {}, 0)) && fits;
@@ -116,6 +167,7 @@ void complete(Resolved& resolved) {
     resolved.reject("cluster.tree_arity",
                     "tree nodes sum what train.server = \"" + job.server + "\" wants from each worker; set 0, or server \"add\"");
   }
+  check_slow_workers(resolved);
   if (shaped) {
     const auto model = nn::parse_model(job.model, {job.channels, job.height, job.width}, job.classes, job.fc_workers > 0);
     if (accept(resolved, "model.name", model) && job.fc_workers > 0 && model->fc.empty()) {

@@ -53,7 +53,8 @@ Fault random_fault(const Job& job, Duration within, bool spare_aggregator, Rando
     case FaultKind::crash:
     case FaultKind::stop:
       out.restart_after = between(random, 0, 4);
-      out.keeps_disk = random.below(2) == 0;
+      out.keeps_disk = random.below(2) == 0 || out.who.role == Role::aggregator;  // without its disk it is another run
+      if (out.who.role == Role::aggregator) out.kind = FaultKind::crash;           // asked to leave, it ends the run
       break;
     case FaultKind::slow: out.factor = static_cast<double>(2 + random.below(9)); break;
     case FaultKind::full_disk: out.who = {Role::aggregator, 0}; break;  // the others write nothing

@@ -116,7 +116,9 @@ TrialOptions random_trial(std::uint64_t seed) {
   cluster.monitor = random.below(4) == 0;
   cluster.compute.conv = one_of<Duration>({milliseconds(60), milliseconds(150), milliseconds(400)}, random);
   cluster.compute.fc = one_of<Duration>({milliseconds(5), milliseconds(40)}, random);
-  out.faults = random_faults(cluster.job, random.below(8), std::chrono::seconds(8), true, random);
+  const bool recovers = random.below(2) == 0;
+  if (recovers) cluster.recovery.checkpoint_every_seconds = one_of<double>({0.5, 2, 5}, random);
+  out.faults = random_faults(cluster.job, random.below(8), std::chrono::seconds(8), !recovers, random);
   out.loss_falls = learns(out);
   return out;
 }

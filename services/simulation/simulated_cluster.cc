@@ -40,8 +40,13 @@ Duration busy_time(const ComputeTimes& times, bool cut, const Envelope& envelope
 
 SimulatedCluster::SimulatedCluster(SimulatedClusterOptions options)
     : options_(std::move(options)), reactor_(options_.seed, options_.network) {
-  reactor_.set_busy_time([times = options_.compute, cut = options_.job.fc_workers > 0](const sim::Delivery& delivery) {
-    return busy_time(times, cut, delivery.envelope);
+  reactor_.set_busy_time([this, pauses = Random(options_.seed).fork("pauses")](const sim::Delivery& delivery) mutable {
+    const ComputeTimes& times = options_.compute;
+    Duration busy = busy_time(times, options_.job.fc_workers > 0, delivery.envelope);
+    if (const auto slow = slow_.find(delivery.to); slow != slow_.end()) busy = from_seconds(seconds(busy) * slow->second);
+    const bool batch = delivery.envelope.type == MessageType::batch && delivery.envelope.traffic != Traffic::evaluation;
+    if (batch && times.pause_share > 0 && pauses.uniform() < times.pause_share) busy += times.pause;
+    return busy;
   });
   for (const Role role : {Role::aggregator, Role::data_loader, Role::conv_worker, Role::fc_worker, Role::monitor, Role::tree_node})
     ids_[role] = {}, places_[role] = {};
@@ -64,7 +69,7 @@ ActorId SimulatedCluster::add(Role role) {
   const ActorId id = new_id(role);
   ids_[role].push_back(id);
   places_[role].push_back({id, role == Role::aggregator ? "aggregator" : to_string(id)});
-  start_process(id, places_[role].back().storage);
+  start_process(places_[role].size() - 1, id);
   return id;
 }
 
@@ -73,11 +78,14 @@ ActorId SimulatedCluster::restart(Role role, std::size_t place, bool keeps_disk)
   HG_CHECK(!reactor_.live(here.id), "a place holds one process at a time");
   if (!mutant(Mutant::incarnation_reused)) here.id = new_id(role);
   if (!keeps_disk) reactor_.storage(here.storage).files().clear();
-  start_process(here.id, here.storage);
+  start_process(place, here.id);
   return here.id;
 }
 
-void SimulatedCluster::start_process(ActorId id, const std::string& storage) {
+void SimulatedCluster::start_process(std::size_t place, ActorId id) {
+  const Place& here = places_[id.role].at(place);
+  const auto slow = options_.compute.slow.find({id.role, place});
+  if (slow != options_.compute.slow.end()) slow_[id] = slow->second;
   ProcessIdentity identity;
   identity.build = "simulation";
   identity.incarnation = id.index + 1000;
@@ -86,14 +94,14 @@ void SimulatedCluster::start_process(ActorId id, const std::string& storage) {
   identity.port = 7000;
   std::unique_ptr<Actor> actor;
   switch (id.role) {
-    case Role::aggregator: actor = make_aggregator({options_.job, options_.run, ++generation_}, identity); break;
+    case Role::aggregator: actor = make_aggregator({options_.job, options_.run, 1, options_.recovery}, identity); break;
     case Role::data_loader: actor = make_data_loader(options_.source, identity); break;
     case Role::conv_worker: actor = make_conv_worker(options_.source, identity); break;
     case Role::fc_worker: actor = make_fc_worker(identity); break;
     case Role::monitor: actor = make_monitor(nullptr, identity); break;
     case Role::tree_node: actor = make_tree_node(identity); break;
   }
-  reactor_.host(id, std::move(actor), storage);
+  reactor_.host(id, std::move(actor), here.storage);
 }
 
 bool SimulatedCluster::finish(Duration limit) {

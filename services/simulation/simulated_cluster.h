@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "actors/aggregator/recovery.h"
 #include "actors/samples.h"
 #include "messages/job.h"
 #include "runtime/sim/sim_reactor.h"
@@ -18,6 +19,9 @@ struct ComputeTimes {
   Duration conv = std::chrono::milliseconds(20);  ///< forward and backward of one batch: a third and two thirds
   Duration fc = std::chrono::milliseconds(8);     ///< an FC worker's step on one batch; without a cut it adds to the CONV worker's time
   bool evaluation_is_free = false;
+  std::map<std::pair<Role, std::size_t>, double> slow;  ///< the n-th of a role takes so many times as long
+  Duration pause{};                                     ///< that a CONV worker stands still
+  double pause_share = 0;                               ///< before this share of its training batches, at random
 };
 
 struct SimulatedClusterOptions {
@@ -26,6 +30,7 @@ struct SimulatedClusterOptions {
   ComputeTimes compute;
   std::uint64_t seed = 1;
   std::uint64_t run = 77;
+  RecoverySettings recovery{0, 3, true};  ///< of the aggregator: no checkpoints
   std::string data_dir;
   DatasetSource source;                   ///< empty: the registry's, from `data_dir`
   std::optional<std::size_t> tree_nodes;  ///< instead of as many as the job's tree wants
@@ -66,13 +71,13 @@ class SimulatedCluster {
     std::string storage;
   };
   [[nodiscard]] ActorId new_id(Role role);
-  void start_process(ActorId id, const std::string& storage);
+  void start_process(std::size_t place, ActorId id);
 
   SimulatedClusterOptions options_;
   sim::SimReactor reactor_;
   std::map<Role, std::vector<ActorId>> ids_;
   std::map<Role, std::vector<Place>> places_;
-  std::uint32_t generation_ = 0;  ///< of the newest aggregator
+  std::map<ActorId, double> slow_;
   std::uint32_t next_index_ = 1;
 };
 

@@ -28,7 +28,7 @@ void Trace::follow(Trial& trial) {
     line(stamp(delivery.at) + to_string(envelope.from) + " " + to_string(delivery.to) + " " + std::string(name_of(envelope.type)) + " " +
          std::to_string(envelope.sequence) + " " + std::to_string(envelope.body->size()));
   });
-  trial.nemesis().set_log([this, stamp, &reactor](const std::string& what) { line(stamp(reactor.now()) + "# " + what); });
+  trial.adversary().set_log([this, stamp, &reactor](const std::string& what) { line(stamp(reactor.now()) + "# " + what); });
 }
 
 void Trace::line(const std::string& text) {

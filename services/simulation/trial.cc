@@ -9,12 +9,12 @@ Trial::Trial(TrialOptions options)
     : options_(std::move(options)),
       cluster_(options_.cluster),
       checks_(cluster_),
-      nemesis_(cluster_, options_.faults, options_.cluster.seed) {}
+      adversary_(cluster_, options_.faults, options_.cluster.seed) {}
 
 TrialResult Trial::run() {
   constexpr Duration kLook = std::chrono::seconds(1);
   cluster_.start();
-  const Instant limit = Instant(nemesis_.healed_at() + options_.heals_within);
+  const Instant limit = Instant(adversary_.healed_at() + options_.heals_within);
   bool cancelled = false;
   while (!cluster_.finished() && cluster_.reactor().now() < limit && !cancelled && checks_.violations().empty()) {
     cluster_.finish(kLook);

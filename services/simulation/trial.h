@@ -7,7 +7,7 @@
 
 #include "services/simulation/checks/checks.h"
 #include "services/simulation/fault.h"
-#include "services/simulation/nemesis.h"
+#include "services/simulation/adversary.h"
 #include "services/simulation/simulated_cluster.h"
 
 namespace hourglass {
@@ -36,14 +36,14 @@ class Trial {
   void set_watch(std::function<bool()> watch) { watch_ = std::move(watch); }
 
   SimulatedCluster& cluster() { return cluster_; }
-  Nemesis& nemesis() { return nemesis_; }
+  Adversary& adversary() { return adversary_; }
   checks::Checks& checks() { return checks_; }
 
  private:
   TrialOptions options_;
   SimulatedCluster cluster_;
   checks::Checks checks_;
-  Nemesis nemesis_;
+  Adversary adversary_;
   std::function<bool()> watch_;
 };
 

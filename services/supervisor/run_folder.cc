@@ -5,6 +5,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include "services/supervisor/run_report.h"
+
 namespace hourglass {
 namespace {
 
@@ -55,6 +57,23 @@ Result<std::string> make_run_folder(const std::string& wanted, const std::string
     return folder;
   }
   return {Errc::io, "no free name for a run folder like " + base};
+}
+
+Result<std::string> resume_run_folder(const std::string& folder) {
+  std::error_code code;
+  if (!fs::exists(folder + "/" + kJobFile, code)) return {Errc::bad_config, folder + " holds no run (" + kJobFile + " is missing)"};
+  if (!fs::exists(folder + "/" + kStateFile, code)) {
+    return {Errc::bad_config, folder + " holds nothing to go on from (" + kStateFile +
+                                  " is missing): it was run with --checkpoint-every 0, or "
+                                  "ended before it began"};
+  }
+  const std::string result = folder + "/" + kResultFile;
+  if (const auto text = read_text(result); text && text_member(*text, "status") == "finished") {
+    return {Errc::bad_config, "the run in " + folder + " has finished: there is nothing to go on with"};
+  }
+  if (const Status made = make(folder); !made.ok()) return made.error();
+  if (fs::remove(result, code); code) return {Errc::io, result + ": " + code.message()};
+  return folder;
 }
 
 std::string model_file_of(const std::string& from) {

@@ -59,13 +59,15 @@ std::optional<StatusReport> parse_status(const std::string& text) {
   return out;
 }
 
-std::optional<std::string> compose_result(const std::string& result, const std::string& run_folder) {
+std::optional<std::string> compose_result(const std::string& result, const std::string& run_folder,
+                                          const std::map<std::string, double>& more) {
   json object = parse(result);
   if (object.is_null()) return std::nullopt;
   std::string model;
   read(object, "model", model);
   if (!model.empty() && model.front() != '/') object["model"] = run_folder + "/" + model;
   object["run_dir"] = run_folder;
+  for (const auto& [name, value] : more) object[name] = value;
   if (run_folder.empty()) object.erase("model");  // nothing was written
   return line_of(object);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -28,7 +29,9 @@ struct StatusReport {
 std::optional<StatusReport> parse_status(const std::string& text);
 
 /// The object of --json: result.json with the model's path and the run folder; one line. Nothing where `result` is no JSON object.
-std::optional<std::string> compose_result(const std::string& result, const std::string& run_folder);
+/// `more`: further members.
+std::optional<std::string> compose_result(const std::string& result, const std::string& run_folder,
+                                          const std::map<std::string, double>& more = {});
 /// The object of --json where there is no result.
 std::string compose_failure(const std::string& run_folder, const std::string& reason);
 /// The closing lines for people: status, accuracy, loss, seconds, bytes, model.

@@ -42,6 +42,12 @@ bool is_permanent(const Ending& ending) {
          code == ExitCode::protocol;
 }
 
+/// Ended by somebody else: by a signal that no process sends itself, or as SIGTERM asked before it was done.
+bool was_killed(const Ending& ending) {
+  if (!ending.by_signal) return ending.number == static_cast<int>(ExitCode::temporary);
+  return ending.number == SIGKILL || ending.number == SIGTERM || ending.number == SIGINT || ending.number == SIGHUP;
+}
+
 ExitCode code_of(const Ending& ending) {
   return ending.by_signal || ending.number == 0 ? ExitCode::failure : static_cast<ExitCode>(ending.number);
 }
@@ -49,6 +55,13 @@ ExitCode code_of(const Ending& ending) {
 }  // namespace
 
 std::string TrainRun::Slot::name() const { return std::string(name_of(role)) + "-" + std::to_string(number); }
+
+/// An aggregator that was killed, or found a fault of its own, is started again like everybody else, where it leaves something to go on
+/// from. What it says with an exit code of its own would come again.
+bool TrainRun::heir_goes_on(const Ending& ending) const {
+  const bool death = ending.by_signal || ending.number == static_cast<int>(ExitCode::failure);
+  return death && resolved_.settings.checkpoint_every > 0 && !aggregator_address_.empty();
+}
 
 TrainRun::TrainRun(const Resolved& resolved, std::string folder, std::string executable, bool dashboard, SupervisionLimits limits)
     : resolved_(resolved), folder_(std::move(folder)), executable_(std::move(executable)), dashboard_(dashboard), limits_(limits) {}
@@ -106,6 +119,9 @@ Status TrainRun::start_aggregator() {
     const auto text = read_text(port_file);
     if (text && !text->empty() && text->back() == '\n') {
       aggregator_address_ = "127.0.0.1:" + text->substr(0, text->size() - 1);
+      // Should it die, its heir must be found where it was, and goes on with this run.
+      *std::find(slot.arguments.begin(), slot.arguments.end(), "127.0.0.1:0") = aggregator_address_;
+      slot.arguments.insert(slot.arguments.end() - 1, {"--recover", "auto"});
       return {};
     }
     if (slot.child->poll()) return {};  // watch() tells why
@@ -173,13 +189,14 @@ void TrainRun::bury(Slot& slot, const Ending& ending) {
   }
   progress_.close();
   slot.quick_deaths = lived < limits_.quick_death_seconds ? slot.quick_deaths + 1 : 1;
+  const bool killed = was_killed(ending);
   const std::string cause = slot.name() + " ended with " + to_string(ending) + " after " + show_seconds(lived);
-  if (is_permanent(ending) || slot.quick_deaths >= limits_.quick_deaths_max) {
+  if (is_permanent(ending) || slot.quick_deaths >= (killed ? limits_.quick_kills_max : limits_.quick_deaths_max)) {
     const std::string times = slot.quick_deaths > 1 ? ", the " + std::to_string(slot.quick_deaths) + "th time in a row" : "";
     return fail(code_of(ending), cause + times + "; the run is given up; see " + slot.log_file + tail_of(slot));
   }
-  const double pause =
-      std::min(limits_.restart_max_seconds, limits_.restart_first_seconds * static_cast<double>(1U << (slot.quick_deaths - 1)));
+  const double growing = limits_.restart_first_seconds * static_cast<double>(std::uint64_t{1} << std::min(slot.quick_deaths - 1, 16U));
+  const double pause = std::min(killed ? limits_.restart_killed_max_seconds : limits_.restart_max_seconds, growing);
   slot.restart_at = now + pause;
   log_line(Severity::warning, cause + "; it is replaced in " + show_seconds(pause), {{"log", slot.log_file}});
   for (const auto& line : last_lines(slot.log_file, kTailLines, slot.log_begin)) log_line(Severity::warning, "  " + line);
@@ -207,6 +224,15 @@ void TrainRun::read_status() {
     status_ = std::move(*status);
     progress_.show(status_, now);
   }
+}
+
+void TrainRun::show_children() {
+  if (!onlooker_) return;
+  std::vector<ChildView> views;
+  for (const Slot& slot : slots_) {
+    views.push_back({slot.role, slot.name(), slot.child ? slot.child->id() : 0, slot.left, slot.log_file, slot.log_begin});
+  }
+  onlooker_(views, status_, now_seconds());
 }
 
 void TrainRun::bound_logs() {
@@ -277,8 +303,22 @@ RunOutcome TrainRun::run(const volatile int& stop_signal, const volatile int& st
   int forwarded = 0;
   double stop_limit = 0;
   while (!failed_ && !ending) {
-    ending = aggregator->child->poll();
-    if (ending) break;
+    if (aggregator->child) ending = aggregator->child->poll();
+    if (ending && (stop_count > 0 || !heir_goes_on(*ending))) break;
+    if (ending) {
+      bury(*aggregator, *ending);
+      ending.reset();
+      continue;
+    }
+    if (!aggregator->child && stop_count == 0) watch(*aggregator);
+    if (!aggregator->child && stop_count > 0) {  // it is dead, and nobody waits for its heir
+      ending = Ending{true, SIGKILL};
+      break;
+    }
+    if (!aggregator->child) {
+      nap();
+      continue;
+    }
     if (stop_count > forwarded) {
       progress_.close();
       const bool again = forwarded > 0;
@@ -294,6 +334,7 @@ RunOutcome TrainRun::run(const volatile int& stop_signal, const volatile int& st
     }
     for (std::size_t i = 1; i < slots_.size() && stop_limit == 0; ++i) watch(slots_[i]);
     read_status();
+    show_children();
     bound_logs();
     nap();
   }

@@ -140,13 +140,93 @@ TEST(LeaseTable, RandomHistoriesCompleteEverySampleOncePerEpoch) {
   }
 }
 
-TEST(LeaseTable, ResumesWhereAnEarlierLoaderStopped) {
+/// Hands out and completes leases at random, and asks a new table to go on from the cursor, again and again.
+TEST(LeaseTable, EverySampleOfAnEpochIsDoneOnceAcrossRestartsOrCountedAsRepeated) {
+  std::uint64_t restarts_of_all = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Random random(seed);
+    auto table = std::make_unique<LeaseTable>(plan());
+    std::vector<int> completed(plan().train_size, 0);
+    std::uint64_t restarts = 0, repeated_uses = 0;
+    std::map<std::uint64_t, Lease> held;
+    for (int event = 0; event < 5000 && !table->finished(); ++event) {
+      const ActorId who = worker(1 + static_cast<std::uint32_t>(random.below(3)));
+      const std::uint64_t choice = random.below(40);
+      if (choice == 0 && restarts < 20) {
+        const DataProgress cursor = table->progress();
+        if (random.below(2) == 0) {  // those that still hold a lease use it, and nobody is told
+          repeated_uses += held.size();
+        } else {
+          for (const auto& [id, lease] : held) table->give_back(id);
+        }
+        LeasePlan next = plan();
+        next.first_id = 1000 * ++restarts;
+        auto fresh = std::make_unique<LeaseTable>(next);
+        ASSERT_TRUE(fresh->resume(cursor)) << "seed " << seed;
+        ASSERT_EQ(fresh->progress().samples_done, cursor.samples_done) << "seed " << seed;
+        ASSERT_EQ(fresh->progress().handed_out, cursor.handed_out) << "seed " << seed;
+        ASSERT_EQ(fresh->progress().epoch, cursor.epoch) << "seed " << seed;
+        held.clear();
+        table = std::move(fresh);
+      } else if (choice < 20) {
+        if (const Lease* lease = table->issue(who, at(event), true)) held.emplace(lease->id, *lease);
+      } else if (!held.empty()) {
+        const auto mine = std::next(held.begin(), static_cast<std::ptrdiff_t>(random.below(held.size())));
+        if (table->complete(mine->second.worker, all_of(mine->second)) == Mode::train) {
+          for (const std::uint32_t id : mine->second.samples) ++completed[id];
+        }
+        held.erase(mine);
+        (void)table->take_evaluation();
+      }
+    }
+    ASSERT_TRUE(table->finished()) << "seed " << seed;
+    restarts_of_all += restarts;
+    for (const int times : completed) ASSERT_EQ(times, 2) << "seed " << seed;
+    if (repeated_uses > 0) {
+      EXPECT_GT(table->progress().samples_repeated, 0U) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(restarts_of_all, 50U);
+}
+
+TEST(LeaseTable, WhatCameBackUnusedIsNotCountedAsRepeatedAndComesFirstInOrder) {
   LeaseTable table(plan());
-  table.resume(110, 20);
-  const Lease* lease = table.issue(worker(1), at(0), true);
-  EXPECT_EQ(lease->epoch, 1U);
-  EXPECT_EQ(table.progress().samples_done, 110U);
-  EXPECT_EQ(table.progress().samples_repeated, 20U);
+  std::vector<Lease> leases;
+  for (int i = 0; i < 4; ++i) leases.push_back(*table.issue(worker(1), at(0), true));
+  (void)table.complete(worker(1), all_of(leases[0]));
+  table.give_back(leases[2].id);
+  table.give_back(leases[1].id);
+  const DataProgress cursor = table.progress();  // lease 3 is with the worker
+  EXPECT_EQ(cursor.open_unused, 2U);
+  LeaseTable next(plan());
+  ASSERT_TRUE(next.resume(cursor));
+  EXPECT_EQ(next.progress().samples_repeated, leases[3].samples.size());
+  for (int i = 1; i < 4; ++i) {
+    const Lease* lease = next.issue(worker(2), at(0), true);
+    EXPECT_EQ(lease->samples, leases[static_cast<std::size_t>(i)].samples) << i;
+    EXPECT_EQ(lease->progress, leases[static_cast<std::size_t>(i)].progress) << i;
+  }
+}
+
+TEST(LeaseTable, ACursorThatIsNoneOfItsPlanIsRefused) {
+  const auto refused = [](std::uint64_t handed_out, std::uint64_t first, std::uint32_t count) {
+    DataProgress cursor;
+    cursor.handed_out = handed_out;
+    cursor.open_first = {first};
+    cursor.open_count = {count};
+    LeaseTable table(plan());
+    return !table.resume(cursor);
+  };
+  EXPECT_FALSE(refused(50, 0, 10));
+  EXPECT_TRUE(refused(50, 45, 10)) << "beyond what was handed out";
+  EXPECT_TRUE(refused(50, 10, 0));
+  EXPECT_TRUE(refused(50, 60, 5));
+  EXPECT_TRUE(refused(150, plan().train_size - 5, 10)) << "over the end of an epoch";
+  DataProgress uneven;
+  uneven.handed_out = 50;
+  uneven.open_first = {1};
+  LeaseTable table(plan());
+  EXPECT_FALSE(table.resume(uneven));
 }
 
 }  // namespace

@@ -129,6 +129,19 @@ TEST(Random, ForksAreIndependentAndDoNotAdvance) {
   EXPECT_EQ(equal, 0);
 }
 
+TEST(Random, GoesOnFromASavedState) {
+  Random first(3);
+  (void)first.normal();  // leaves a spare
+  const Random::State state = first.state();
+  Random second(77);
+  EXPECT_NE(second.state(), state);
+  second.resume(state);
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(first.normal(), second.normal());
+    EXPECT_EQ(first.next(), second.next());
+  }
+}
+
 TEST(Random, ShufflesKeepEveryItemAndReachEveryOrder) {
   Random random(9);
   std::array<int, 24> seen{};

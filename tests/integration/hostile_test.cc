@@ -3,15 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -21,30 +17,6 @@
 
 namespace hourglass::integration {
 namespace {
-
-/// Ports on which a process listens, from its socket inodes.
-std::set<std::uint16_t> listening_ports(pid_t process) {
-  std::set<std::string> inodes;
-  std::error_code gone;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", gone)) {
-    const std::string link = std::filesystem::read_symlink(entry.path(), gone).string();
-    if (link.starts_with("socket:[")) inodes.insert(link.substr(8, link.size() - 9));
-  }
-  std::set<std::uint16_t> ports;
-  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    std::ifstream file(table);
-    std::string line;
-    std::getline(file, line);
-    while (std::getline(file, line)) {
-      std::istringstream words(line);
-      std::string slot, local, remote, state, queues, timer, retransmits, user, timeout, inode;
-      words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> user >> timeout >> inode;
-      if (state == "0A" && inodes.contains(inode))
-        ports.insert(static_cast<std::uint16_t>(std::stoul(local.substr(local.rfind(':') + 1), nullptr, 16)));
-    }
-  }
-  return ports;
-}
 
 /// Sends what it can; the other side may hang up at any time.
 void throw_at(std::uint16_t port, const std::string& bytes) {

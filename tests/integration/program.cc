@@ -13,6 +13,10 @@
 #include <sstream>
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
+#include "services/hosting/text_file.h"
+
 namespace hourglass::integration {
 namespace {
 
@@ -129,6 +133,44 @@ std::vector<pid_t> children(pid_t parent, const std::string& word) {
     if (word.empty() || argument == word) out.push_back(static_cast<pid_t>(std::stol(name)));
   }
   return out;
+}
+
+std::set<std::uint16_t> listening_ports(pid_t process) {
+  std::set<std::string> inodes;
+  std::error_code gone;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/" + std::to_string(process) + "/fd", gone)) {
+    const std::string link = std::filesystem::read_symlink(entry.path(), gone).string();
+    if (link.starts_with("socket:[")) inodes.insert(link.substr(8, link.size() - 9));
+  }
+  std::set<std::uint16_t> ports;
+  for (const char* table : {"/proc/net/tcp", "/proc/net/tcp6"}) {
+    std::ifstream file(table);
+    std::string line;
+    std::getline(file, line);
+    while (std::getline(file, line)) {
+      std::istringstream words(line);
+      std::string slot, local, remote, state, queues, timer, retransmits, user, timeout, inode;
+      words >> slot >> local >> remote >> state >> queues >> timer >> retransmits >> user >> timeout >> inode;
+      if (state == "0A" && inodes.contains(inode))
+        ports.insert(static_cast<std::uint16_t>(std::stoul(local.substr(local.rfind(':') + 1), nullptr, 16)));
+    }
+  }
+  return ports;
+}
+
+std::uint64_t samples_done(const std::string& run) {
+  const auto text = read_text(run + "/status.json");
+  if (!text) return 0;
+  const auto status = nlohmann::json::parse(*text, nullptr, false);
+  return status.is_object() ? status.value("samples_done", std::uint64_t{0}) : 0;
+}
+
+std::string log_of(const std::string& run, const std::string& name) { return read_all(run + "/logs/" + name + ".log"); }
+
+std::size_t times(const std::string& text, const std::string& words) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++count;
+  return count;
 }
 
 }  // namespace hourglass::integration

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -40,5 +41,12 @@ std::string fresh_folder(const std::string& name);
 bool eventually(const std::function<bool()>& condition, double seconds = 60);
 /// Processes whose parent is `parent` and whose command line has `word` as its first argument.
 std::vector<pid_t> children(pid_t parent, const std::string& word = "");
+/// Ports on which a process listens, from its socket inodes.
+std::set<std::uint16_t> listening_ports(pid_t process);
+
+/// Of a run folder: from its status, 0 before there is one; the log of a child, as "conv-worker-1".
+std::uint64_t samples_done(const std::string& run);
+std::string log_of(const std::string& run, const std::string& name);
+std::size_t times(const std::string& text, const std::string& words);
 
 }  // namespace hourglass::integration

@@ -50,7 +50,7 @@ TEST(Train, AWholeRunEndsWithOneObjectAndAModelThatEvaluatesTheSame) {
   ASSERT_EQ(program.wait(), 0) << program.errors();
   const json result = object_of(program);
   for (const char* key : {"run", "status", "seconds", "epochs", "samples", "samples_per_s", "accuracy", "loss", "history", "conv_workers",
-                          "fc_workers", "versions", "staleness", "ledger", "bytes", "cpu_seconds", "model"}) {
+                          "fc_workers", "versions", "staleness", "ledger", "replicas", "bytes", "cpu_seconds", "model"}) {
     EXPECT_TRUE(result.contains(key)) << key;
   }
   EXPECT_EQ(result["status"], "finished");
@@ -131,9 +131,10 @@ TEST(Train, AStopSavesTheModelAndLeavesNobody) {
   }
 }
 
-TEST(Train, TheAggregatorsDeathIsReportedWithItsLog) {
+TEST(Train, WithoutCheckpointsTheAggregatorsDeathIsReportedWithItsLog) {
   const std::string folder = fresh_folder("aggregator");
-  Program program(HOURGLASS_PROGRAM, train_words(folder + "/run", {"--samples", "100000000", "--no-dashboard"}), folder);
+  Program program(HOURGLASS_PROGRAM,
+                  train_words(folder + "/run", {"--samples", "100000000", "--no-dashboard", "--set", "run.checkpoint_every=0"}), folder);
   ASSERT_TRUE(eventually([&] { return has_trained(folder + "/run", 100); })) << program.errors();
   const auto all = children(program.id());
   const auto aggregator = children(program.id(), "aggregator");

@@ -139,7 +139,7 @@ TEST(Codec, NamesTheFieldAndTheItem) {
   const auto run = std::search_n(bytes.begin(), bytes.end(), 50, std::byte{0xaa});
   ASSERT_NE(run, bytes.end());
   *run = std::byte{0xab};
-  EXPECT_EQ(refusal<GradientPush>(bytes, Errc::malformed), "gradient_push: field 12: item 2: field 10: wrong checksum");
+  EXPECT_EQ(refusal<GradientPush>(bytes, Errc::malformed), "gradient_push: field 14: item 2: field 10: wrong checksum");
 }
 
 TEST(Codec, TellsLimitsFromNonsense) {
@@ -151,7 +151,7 @@ TEST(Codec, TellsLimitsFromNonsense) {
   EXPECT_EQ(refusal<Roster>(hex({0x93, 0, 0, 0xdc, 0x04, 0x00}), Errc::malformed), "roster: field 3: incomplete");
   EXPECT_EQ(refusal<BatchRequest>(hex({0x96, 0, 0, 0, 0xc5, 0x80, 0x01}), Errc::over_limit),
             "batch_request: field 4: 32769 is above the limit of 32768");
-  EXPECT_EQ(refusal<RunPhase>(hex({0x92, 0, 6}), Errc::malformed), "run_phase: field 2: not in 0..5");
+  EXPECT_EQ(refusal<RunPhase>(hex({0x92, 0, 7}), Errc::malformed), "run_phase: field 2: not in 0..6");
   EXPECT_EQ(refusal<RunPhase>(hex({0x92, 0, 0, 0}), Errc::malformed), "run_phase: 1 bytes too many");
   EXPECT_EQ(refusal<RunPhase>(hex({0x93, 0, 0, 0}), Errc::malformed), "run_phase: 3 elements instead of 2");
   EXPECT_EQ(refusal<RunPhase>({}, Errc::malformed), "run_phase: not an array");
@@ -213,11 +213,11 @@ TEST(MessageList, NamesAndNumbersAreUnique) {
   EXPECT_TRUE(is_known(static_cast<std::uint8_t>(Struct::kType)));
   HOURGLASS_MESSAGES(HOURGLASS_ROW)
 #undef HOURGLASS_ROW
-  EXPECT_EQ(names.size(), 24U);
-  EXPECT_EQ(types.size(), 24U);
+  EXPECT_EQ(names.size(), 26U);
+  EXPECT_EQ(types.size(), 26U);
   int known = 0;
   for (int type = 0; type < 256; ++type) known += is_known(static_cast<std::uint8_t>(type)) ? 1 : 0;
-  EXPECT_EQ(known, 24);
+  EXPECT_EQ(known, 26);
   EXPECT_EQ(name_of(static_cast<MessageType>(0)), "unknown");
 }
 
@@ -262,7 +262,7 @@ TEST(Names, OfEnums) {
   EXPECT_EQ(name_of(Group::conv), "conv");
   EXPECT_EQ(name_of(Group::fc), "fc");
   EXPECT_EQ(name_of(Phase::waiting), "waiting");
-  EXPECT_EQ(name_of(kLastPhase), "finished");
+  EXPECT_EQ(name_of(kLastPhase), "pausing");
   EXPECT_EQ(name_of(Verdict::applied), "applied");
   EXPECT_EQ(name_of(kLastVerdict), "moved");
 }

@@ -79,6 +79,17 @@ TEST_F(FileStorageTest, NamesStayInTheFolder) {
   EXPECT_EQ(storage_->write(std::string(200, 'a'), as_span("x")).error().code, Errc::io);
 }
 
+TEST_F(FileStorageTest, ListsByPrefixAndRemoves) {
+  for (const char* name : {"checkpoint-2", "checkpoint-10", "journal-1", "checkpoint-1"})
+    ASSERT_TRUE(storage_->write(name, as_span("x")).ok());
+  EXPECT_EQ(storage_->list("checkpoint-").value(), (std::vector<std::string>{"checkpoint-1", "checkpoint-10", "checkpoint-2"}));
+  EXPECT_EQ(storage_->list("").value().size(), 4U);
+  ASSERT_TRUE(storage_->remove("checkpoint-10").ok());
+  ASSERT_TRUE(storage_->remove("checkpoint-10").ok()) << "it is gone, as asked";
+  EXPECT_EQ(storage_->list("checkpoint-1").value(), (std::vector<std::string>{"checkpoint-1"}));
+  EXPECT_FALSE(storage_->remove("../other").ok());
+}
+
 TEST_F(FileStorageTest, StrayTemporariesAreRemovedAtStart) {
   const std::string stray = folder_ + "/run/actor/.checkpoint.tmp";
   std::ofstream(stray) << "half";

@@ -12,6 +12,7 @@ const std::vector<Command>& table() {
       {"conv-worker", "works", "", kTakesProcess, nullptr},
       {"evaluate", "evaluates", "", kTakesProcess | kTakesJob | kTakesJson | kTakesFrom, nullptr},
       {"simulate", "simulates", "", kTakesProcess | kTakesJob | kTakesJson | kTakesSimulation | kTakesDashboard, nullptr},
+      {"chaos", "strikes", "", kTakesProcess | kTakesJob | kTakesJson | kTakesChaos | kTakesDashboard, nullptr},
       {"models", "lists", "", 0, nullptr},
   };
   return rows;
@@ -100,9 +101,14 @@ TEST(CommandLine, HelpShowsFlagsVariablesAndExitCodes) {
   ASSERT_TRUE(help.has_value());
   const auto of_simulation = parse({"simulate", "--help"}).answer;
   ASSERT_TRUE(of_simulation.has_value());
+  const auto of_chaos = parse({"chaos", "--help"}).answer;
+  ASSERT_TRUE(of_chaos.has_value());
   for (const auto& row : setting_table()) {
-    EXPECT_EQ(help->find(row.flag) != std::string::npos, row.scope != Scope::simulation) << row.key;
-    EXPECT_NE(of_simulation->find(row.flag), std::string::npos) << row.key;
+    const std::string flag = "  " + std::string(row.flag) + " ";
+    const bool everywhere = row.scope == Scope::job || row.scope == Scope::process;
+    EXPECT_EQ(help->find(flag) != std::string::npos, everywhere) << row.key;
+    EXPECT_EQ(of_simulation->find(flag) != std::string::npos, everywhere || row.scope == Scope::simulation) << row.key;
+    EXPECT_EQ(of_chaos->find(flag) != std::string::npos, everywhere || row.scope == Scope::chaos) << row.key;
   }
   for (const char* part : {"Examples:", "HOURGLASS_", "Exit codes:", "--no-dashboard", "--json", "--print-config", "--set"}) {
     EXPECT_NE(help->find(part), std::string::npos) << part;

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <thread>
 
 #include "services/supervisor/child_process.h"
@@ -186,14 +187,17 @@ class ScriptedRun : public ::testing::Test {
     fs::permissions(program, fs::perms::owner_all);
     Resolved resolved = resolve({});
     resolved.settings.job.conv_workers = 1;
+    resolved.settings.checkpoint_every = checkpoint_every_;
     SupervisionLimits limits;
     limits.restart_first_seconds = 0.01;
     limits.restart_max_seconds = 0.02;
     limits.left_early_seconds = 0.01;
+    limits.quick_kills_max = 12;
     limits.farewell_seconds = 0.5;
     limits.stop_seconds = 5;
     limits.aggregator_start_seconds = 10;
     TrainRun run(resolved, folder_, program, false, limits);
+    run.set_onlooker(onlooker_);
     stop_signal_ = signal;
     stop_count_ = signal == 0 ? 0 : 1;
     return run.run(stop_signal_, stop_count_);
@@ -201,6 +205,9 @@ class ScriptedRun : public ::testing::Test {
   [[nodiscard]] std::string file(const std::string& name) const { return read_text(folder_ + "/" + name).value_or(""); }
 
   std::string folder_;
+  Onlooker onlooker_;
+  std::map<std::string, Role> seen_;
+  double checkpoint_every_ = 60;
   volatile int stop_signal_ = 0;
   volatile int stop_count_ = 0;
 };
@@ -251,6 +258,37 @@ TEST_F(ScriptedRun, AWorkerThatKeepsDyingEndsTheRunWithItsLastWords) {
   EXPECT_NE(outcome.reason.find("I am ill"), std::string::npos) << outcome.reason;
 }
 
+TEST_F(ScriptedRun, AWorkerThatOthersKillIsReplacedMoreOftenThanOneThatFails) {
+  const RunOutcome outcome =
+      play("killed", "aggregator) " + std::string(kPort) + "while test $(wc -l < $run/deaths) -lt 10; do sleep 0.05; done; " + kSave +
+                         "exit 0;;\nconv-worker) echo x >> $run/deaths; if test $(wc -l < $run/deaths) -gt 10; then exec sleep 100; fi; "
+                         "kill -9 $$;;\n" +
+                         kSleepers);
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.reason;
+}
+
+TEST_F(ScriptedRun, ButNotForEver) {
+  const RunOutcome outcome = play("killed_always", "aggregator) " + std::string(kPort) +
+                                                       "exec sleep 100;;\nconv-worker) echo x >> $run/deaths; kill -9 $$;;\n" + kSleepers);
+  EXPECT_EQ(outcome.exit_status(), 1);
+  EXPECT_NE(outcome.reason.find("the run is given up"), std::string::npos) << outcome.reason;
+  const std::string deaths = file("deaths");
+  EXPECT_EQ(std::count(deaths.begin(), deaths.end(), 'x'), 12);
+}
+
+TEST_F(ScriptedRun, AnOnlookerSeesEveryChild) {
+  onlooker_ = [&](const std::vector<ChildView>& children, const StatusReport&, double) {
+    for (const ChildView& child : children) {
+      if (child.process > 0) seen_[child.name] = child.role;
+    }
+  };
+  play("onlooker", "aggregator) " + std::string(kPort) + "sleep 0.5; " + kSave + "exit 0;;\nconv-worker) exec sleep 100;;\n" + kSleepers);
+  EXPECT_EQ(seen_, (std::map<std::string, Role>{{"aggregator-1", Role::aggregator},
+                                                {"conv-worker-1", Role::conv_worker},
+                                                {"data-loader-1", Role::data_loader},
+                                                {"fc-worker-1", Role::fc_worker}}));
+}
+
 TEST_F(ScriptedRun, AWrongSettingIsNotTriedAgain) {
   const RunOutcome outcome = play(
       "setting", "aggregator) " + std::string(kPort) + "exec sleep 100;;\nconv-worker) echo x >> $run/deaths; exit 78;;\n" + kSleepers);
@@ -258,7 +296,38 @@ TEST_F(ScriptedRun, AWrongSettingIsNotTriedAgain) {
   EXPECT_EQ(file("deaths"), "x\n");
 }
 
-TEST_F(ScriptedRun, TheAggregatorsDeathEndsTheRunAndNamesItsLog) {
+TEST_F(ScriptedRun, R14_AKilledAggregatorIsStartedAgainWhereItWasAndGoesOn) {
+  const RunOutcome outcome =
+      play("heir", "aggregator) echo $* >> $run/lives; if test -f $run/first; then while ! test -f $run/worker; do sleep 0.05; done; " +
+                       std::string(kSave) + "exit 0; fi; " + kPort +
+                       "touch $run/first; sleep 0.3; kill -9 $$;;\nconv-worker) echo x >> $run/worker; exec sleep 100;;\n" + kSleepers);
+  EXPECT_EQ(outcome.exit_status(), 0) << outcome.reason;
+  const std::string lives = file("lives");
+  EXPECT_EQ(std::count(lives.begin(), lives.end(), '\n'), 2) << lives;
+  const std::string second = lives.substr(lives.find('\n') + 1);
+  EXPECT_NE(second.find("--listen 127.0.0.1:4711"), std::string::npos) << second;
+  EXPECT_NE(second.find("--recover auto"), std::string::npos) << second;
+  EXPECT_EQ(file("worker"), "x\n") << "the others live on";
+}
+
+TEST_F(ScriptedRun, AnAggregatorThatKeepsDyingEndsTheRun) {
+  const RunOutcome outcome = play("doomed", "aggregator) echo x >> $run/lives; " + std::string(kPort) +
+                                                "sleep 0.1; kill -9 $$;;\nconv-worker) exec sleep 100;;\n" + kSleepers);
+  EXPECT_EQ(outcome.exit_status(), 1);
+  const std::string lives = file("lives");
+  EXPECT_EQ(std::count(lives.begin(), lives.end(), 'x'), 12) << "as often as anybody whom others kill";
+  EXPECT_NE(outcome.reason.find("aggregator-1 ended with signal 9 (Killed)"), std::string::npos) << outcome.reason;
+}
+
+TEST_F(ScriptedRun, AnAggregatorThatSaysWhyItEndsIsNotTriedAgain) {
+  const RunOutcome outcome = play("told", "aggregator) echo x >> $run/lives; " + std::string(kPort) +
+                                              "sleep 0.1; echo the disk is full; exit 74;;\nconv-worker) exec sleep 100;;\n" + kSleepers);
+  EXPECT_EQ(outcome.exit_status(), 74);
+  EXPECT_EQ(file("lives"), "x\n");
+}
+
+TEST_F(ScriptedRun, WithoutCheckpointsTheAggregatorsDeathEndsTheRunAndNamesItsLog) {
+  checkpoint_every_ = 0;
   const RunOutcome outcome =
       play("death", "aggregator) " + std::string(kPort) + "echo the end is near; sleep 0.2; kill -9 $$;;\nconv-worker) exec sleep 100;;\n" +
                         kSleepers);

@@ -121,5 +121,54 @@ TEST(Validate, ABatchLargerThanTheDatasetIsAWarning) {
   EXPECT_NE(resolved.warnings.back().find("more than the dataset's"), std::string::npos);
 }
 
+/// Every family of policies is checked by its own rules, at its own key, with what to set instead.
+TEST(Validate, PoliciesThatDoNotGoTogether) {
+  const auto first = [](const std::string& text) { return joined(completed(text).problems); };
+  EXPECT_EQ(first("[train]\nbound_policy = \"dynamic range=2\"\nlocal_policy = \"speed\"\nstale_policy = \"inverse\"\napply_policy = "
+                  "\"buffer\"\n"),
+            "");
+  EXPECT_NE(first("[train]\nstaleness = \"unlimited\"\nbound_policy = \"dynamic\"\n").find("train.bound_policy = \"dynamic\": "),
+            std::string::npos);
+  EXPECT_NE(first("[train]\nlocal_policy = \"speed\"\n[cluster]\ntree_arity = 2\n").find("cluster.tree_arity = 0"), std::string::npos);
+  EXPECT_NE(first("[train]\nstale_policy = \"dc_asgd\"\n").find("train.stale_policy = \"dc_asgd\": "), std::string::npos);
+  EXPECT_NE(first("[train]\napply_policy = \"buffer\"\n[bytes]\npublish_every = 3\n").find("bytes.publish_every"), std::string::npos);
+  EXPECT_NE(first("[train]\ntake_policy = \"mix\"\n").find("train.staleness = 0"), std::string::npos);
+}
+
+TEST(Validate, CompressorsThatWantRounds) {
+  const char* cyclic = "[bytes]\ncompress = \"clt_k ratio=0.01\"\n[cluster]\nfc_workers = 0\n[train]\nstaleness = ";
+  EXPECT_TRUE(completed(std::string(cyclic) + "0\n").problems.empty());
+  EXPECT_TRUE(completed(std::string(cyclic) + "2\n").problems.empty());
+  EXPECT_FALSE(completed(std::string(cyclic) + "2\n").warnings.empty());
+  EXPECT_NE(joined(completed(std::string(cyclic) + "\"unlimited\"\n").problems).find("set train.staleness"), std::string::npos);
+}
+
+TEST(Validate, StaleAndSparseIsTooMuch) {
+  const auto warned = [](const std::string& text) {
+    for (const auto& warning : completed(text).warnings) {
+      if (warning.find("train.local_steps") != std::string::npos) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(warned("[bytes]\ncompress = \"topk ratio=0.001\"\n"));
+  EXPECT_FALSE(warned("[bytes]\ncompress = \"topk ratio=0.01\"\n"));
+  EXPECT_FALSE(warned("[bytes]\ncompress = \"topk ratio=0.001\"\n[train]\nlocal_steps = 8\n"));
+  EXPECT_FALSE(warned("[bytes]\ncompress = \"topk ratio=0.001\"\n[train]\nstaleness = 0\n"));
+}
+
+TEST(Validate, A10_AMissingOptimizerIsTheDefaultAndAnEmptyOneIsRefused) {
+  const Resolved missing = completed("[train]\nstaleness = \"unlimited\"\n");
+  EXPECT_TRUE(missing.problems.empty()) << joined(missing.problems);
+  EXPECT_EQ(missing.settings.job.optimizer, Job{}.optimizer);
+  const std::string refused = joined(completed("[train]\nstaleness = \"unlimited\"\noptimizer = \"\"\n").problems);
+  EXPECT_NE(refused.find("train.optimizer"), std::string::npos) << refused;
+}
+
+TEST(Validate, SlowWorkersExist) {
+  Resolved resolved = resolve({parse_job_text("[simulate]\nslow = \"conv-2:10\"\n", "run.toml")});
+  complete(resolved);
+  EXPECT_NE(joined(resolved.problems).find("counted from 0, and there are 2"), std::string::npos) << joined(resolved.problems);
+}
+
 }  // namespace
 }  // namespace hourglass

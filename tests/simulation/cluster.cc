@@ -35,6 +35,7 @@ SimulatedClusterOptions simulated(const ClusterOptions& options) {
   out.job = options.job;
   out.network = options.network;
   out.seed = options.seed;
+  out.recovery = options.recovery;
   out.monitor = options.monitor;
   out.tree_nodes = options.tree_nodes;
   return out;
@@ -86,6 +87,9 @@ void Cluster::check(const sim::Delivery& delivery) {
   if (envelope.type == MessageType::parameter_update && envelope.from == kAggregator) {
     const auto update = decode<ParameterUpdate>(*envelope.body);
     if (!update.ok()) return complain("an update that does not decode: " + update.error().text);
+    if (update->generation < generation_) return;             // of an earlier life, under way when it ended
+    if (update->generation > generation_) versions_.clear();  // what was rolled back
+    generation_ = update->generation;
     if (update->deltas.empty()) return;
     std::uint64_t& version = versions_[delivery.to];
     if (update->deltas.back().to < version) complain("versions go backwards");

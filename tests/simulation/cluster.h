@@ -20,6 +20,7 @@ struct ClusterOptions {
   Job job = small_job();
   sim::SimOptions network;
   std::uint64_t seed = 1;
+  RecoverySettings recovery;
   bool monitor = true;
   std::optional<std::size_t> tree_nodes;  ///< started at once; empty: as many as the job wants
 };
@@ -52,6 +53,7 @@ class Cluster {
   ClusterOptions options_;
   SimulatedCluster cluster_;
   std::vector<std::string> violations_;
+  std::uint32_t generation_ = 0;                               ///< newest that the aggregator has spoken in
   std::map<std::pair<ActorId, std::uint64_t>, int> verdicts_;  ///< (worker, clock) -> applied or not, as first told
   std::map<ActorId, std::uint64_t> applied_;
   std::map<ActorId, std::uint64_t> versions_;

@@ -67,6 +67,8 @@ void run(std::uint64_t seed) {
   ASSERT_EQ(result["status"], "finished") << "seed " << seed;
   ASSERT_EQ(result["samples"], kSamples) << "seed " << seed;
   ASSERT_TRUE(result["accuracy"].is_number()) << "seed " << seed;
+  ASSERT_GT(result["replicas"]["compared"], 0) << "seed " << seed;
+  ASSERT_EQ(result["replicas"]["differing"], 0) << "seed " << seed;
   const auto& ledger = result["ledger"];
   std::uint64_t settled = ledger["applied"].get<std::uint64_t>() + ledger["rolled_back"].get<std::uint64_t>();
   for (const auto& [reason, count] : ledger["rejected"].items()) settled += count.get<std::uint64_t>();

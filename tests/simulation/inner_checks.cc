@@ -105,13 +105,18 @@ void InnerChecks::see_posted(const sim::Delivery& delivery) {
   const double sent = project(*push, group_size(push->group));
   mass.sent += sent;
   mass.open[push->clock] = sent;
-  if (++mass.posted == mass.made) weigh(delivery.at, delivery.envelope.from, mass);
+  if (++mass.posted != mass.made) return;
+  if (!mass.inherited) {
+    mass.inherited = mass.sent - mass.returned + mass.held - mass.stepped;
+  } else {
+    weigh(delivery.at, delivery.envelope.from, mass);
+  }
 }
 
 void InnerChecks::weigh(Instant at, ActorId worker, const Mass& mass) {
   if (!conserves_ || trial_.cluster().reactor().metrics_of(worker).value("steps_nonfinite") > 0) return;
   ++masses_weighed_;
-  const double away = mass.stepped - (mass.sent - mass.returned + mass.held);
+  const double away = *mass.inherited + mass.stepped - (mass.sent - mass.returned + mass.held);
   if (std::abs(away) <= kTolerance * (1 + mass.size)) return;
   trial_.checks().add_to().add(at, "error feedback loses nothing",
                                to_string(worker) + " has stepped " + std::to_string(mass.stepped) + ", sent " + std::to_string(mass.sent) +

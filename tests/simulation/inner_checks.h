@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -36,6 +37,7 @@ class InnerChecks final : public Witness {
   struct Mass {
     std::uint64_t attempt = 0;
     double stepped = 0, sent = 0, returned = 0, held = 0, size = 0;
+    std::optional<double> inherited;  ///< what its memory held when it joined, as its first push tells
     std::map<std::uint64_t, double> open;  ///< by clock: pushes without a verdict
     std::uint64_t made = 0, posted = 0;    ///< pushes
     std::uint64_t next = 0;                ///< clock

@@ -59,6 +59,8 @@ TEST_P(Training, LearnsAndBalances) {
   EXPECT_EQ(result["status"], "finished");
   EXPECT_GT(result["accuracy"].get<double>(), 0.8) << result.dump();
   expect_balanced(result, 6000);
+  EXPECT_EQ(result["replicas"]["compared"], scenario.conv + (scenario.fc > 1 ? scenario.fc : 0));
+  EXPECT_EQ(result["replicas"]["differing"], 0);
   if (scenario.staleness >= 0) {
     const std::uint64_t slack = static_cast<std::uint64_t>(scenario.staleness);
     const std::uint64_t workers = std::max(scenario.conv, scenario.fc);

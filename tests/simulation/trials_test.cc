@@ -21,7 +21,7 @@ void log_to_stderr(Trial& trial) {
     for (const auto& [key, value] : fields) std::fprintf(stderr, " %s=%s", key.c_str(), value.c_str());
     std::fprintf(stderr, "\n");
   });
-  trial.nemesis().set_log([when](const std::string& what) { std::fprintf(stderr, "%10.4f ---- %s\n", when(), what.c_str()); });
+  trial.adversary().set_log([when](const std::string& what) { std::fprintf(stderr, "%10.4f ---- %s\n", when(), what.c_str()); });
 }
 
 std::string replay(std::uint64_t seed, const TrialOptions& options) {

@@ -49,6 +49,7 @@ void LeaseCheck::handles(Instant now, ActorId loader, ActorId worker, const Batc
 }
 
 void LeaseCheck::posts(Instant now, ActorId loader, const DataProgress& progress) {
+  if (progress.handed_out == 0) return;  // it does not know yet where to begin
   Loader& books = loaders_[loader];
   if (progress.samples_done < books.newest.samples_done || progress.samples_repeated < books.newest.samples_repeated) {
     violations_.add(now, "progress", "the data loader's progress goes back");
@@ -64,9 +65,10 @@ void LeaseCheck::posts(Instant now, ActorId loader, const DataProgress& progress
 
 void LeaseCheck::handles(ActorId member, const Welcome& welcome) {
   if (member.role != Role::data_loader) return;
-  const auto [attempt, fresh] = attempts_.try_emplace(member, welcome.attempt);
-  if (!fresh && attempt->second == welcome.attempt) return;
-  attempt->second = welcome.attempt;
+  const std::pair now{welcome.generation, welcome.attempt};
+  const auto [joined, fresh] = joined_.try_emplace(member, now);
+  if (!fresh && joined->second == now) return;
+  joined->second = now;
   loaders_.erase(member);
   first_of_.erase(member);
 }

@@ -47,7 +47,7 @@ class LeaseCheck {
   const PushCheck& pushes_;
   Violations& violations_;
   std::map<ActorId, Loader> loaders_;
-  std::map<ActorId, std::uint32_t> attempts_;
+  std::map<ActorId, std::pair<std::uint32_t, std::uint32_t>> joined_;  ///< generation and attempt of each loader's newest Welcome
   std::map<ActorId, std::uint64_t> told_;  ///< by worker: samples that it says are done
   std::map<ActorId, std::uint64_t> first_of_;  ///< by loader: samples that were done before it came
 };

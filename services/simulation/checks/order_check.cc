@@ -43,8 +43,8 @@ void OrderCheck::posts(Instant now, const Welcome& welcome) {
 void OrderCheck::posts(Instant now, const Roster& roster) { rises(now, "roster", kAggregator, roster_, roster.revision); }
 
 void OrderCheck::posts(Instant now, const RunPhase& phase) {
-  auto before = static_cast<std::uint64_t>(phase_);
-  rises(now, "phase", kAggregator, before, static_cast<std::uint64_t>(phase.phase));
+  std::uint64_t before = order_of(phase_);
+  rises(now, "phase", kAggregator, before, order_of(phase.phase));
   phase_ = phase.phase;
 }
 

@@ -14,10 +14,12 @@ std::string push_name(ActorId child, Group group, std::uint64_t clock) {
 }
 }  // namespace
 
-void PushCheck::posts(ActorId to, const Welcome& welcome) {
-  if (welcome.generation != generation_) {  // a new aggregator: what it says of itself begins anew
+void PushCheck::posts(Instant now, ActorId to, const Welcome& welcome) {
+  if (welcome.generation != generation_) {
+    restarted_ = generation_ != 0;  // what it rolled back, no message tells: its versions may be fewer than counted here, never more
     generation_ = welcome.generation;
-    conv_ = fc_ = {};
+    conv_.own_versions.clear();
+    fc_.own_versions.clear();
     first_clocks_.clear();
   }
   const auto [first, fresh] = first_clocks_.try_emplace(to, welcome.first_clock);
@@ -26,7 +28,13 @@ void PushCheck::posts(ActorId to, const Welcome& welcome) {
   conv_paces_.forget(to);
   fc_paces_.forget(to);
   if (to.role == Role::fc_worker || to.role == Role::conv_worker) {
-    next_[{generation_, to.role == Role::fc_worker ? Group::fc : Group::conv, kAggregator, to}] = welcome.first_clock;
+    const Group group = to.role == Role::fc_worker ? Group::fc : Group::conv;
+    next_[{generation_, group, kAggregator, to}] = welcome.first_clock;
+    const auto decided = decided_below_.find({group, to});
+    if (!tree() && decided != decided_below_.end() && welcome.first_clock < decided->second) {
+      violations_.add(now, "clocks of several lives", to_string(to) + " is to begin at clock " + std::to_string(welcome.first_clock) +
+                                                          "; its pushes below " + std::to_string(decided->second) + " were decided");
+    }
   }
 }
 
@@ -100,6 +108,7 @@ void PushCheck::decide(Instant now, ActorId parent, ActorId child, const PushVer
     violations_.add(now, "generation", push_name(child, push.group, push.clock) + " of generation " + std::to_string(push.generation) +
                                            " is decided in generation " + std::to_string(generation_));
   }
+  decided_below_[{push.group, child}] = std::max(decided_below_[{push.group, child}], push.clock + 1);
   Ours& ours = of(push.group);
   ++ours.books.received;
   ++ours.books.by_verdict[verdict.verdict];
@@ -137,6 +146,7 @@ void PushCheck::within_bound(Instant now, ActorId child, const GradientPush& pus
                                                   " clocks ahead of the slowest; the bound is " + std::to_string(slack));
     }
   }
+  if (restarted_) return;
   const Ours& ours = of(push.group);
   std::uint64_t own = 0;
   if (const auto mine = ours.own_versions.find(child); mine != ours.own_versions.end()) {

@@ -26,7 +26,7 @@ class PushCheck {
   void posts(Instant now, ActorId parent, ActorId child, const PushVerdict& verdict);
   void posts(Instant now, const ParameterUpdate& update);  ///< the aggregator's
   void posts(Instant now, const SnapshotChunk& chunk);     ///< likewise
-  void posts(ActorId to, const Welcome& welcome);
+  void posts(Instant now, ActorId to, const Welcome& welcome);
   void posts(const Roster& roster);
 
   /// Samples in this worker's pushes that it knows to be settled.
@@ -37,7 +37,9 @@ class PushCheck {
     std::map<Verdict, std::uint64_t> by_verdict;
     std::uint64_t versions = 0;  ///< pushes applied
   };
-  /// As the newest aggregator should have counted; of both groups for those pushes that come to it.
+  /// There was an earlier aggregator: some of what is counted here was rolled back.
+  [[nodiscard]] bool restarted() const { return restarted_; }
+  /// Of those pushes that came to the aggregator, in all its lives.
   [[nodiscard]] const Books& books(Group group) const { return group == Group::conv ? conv_.books : fc_.books; }
   [[nodiscard]] std::uint64_t pushes_applied() const { return conv_.books.versions; }
   /// Widest gap between a push's pace and the slowest worker's.
@@ -71,6 +73,8 @@ class PushCheck {
   std::map<std::tuple<std::uint32_t, Group, ActorId, ActorId>, std::uint64_t> next_;  ///< clock that a parent should take next
   Ours conv_, fc_;
   std::uint32_t generation_ = 0;
+  bool restarted_ = false;
+  std::map<Sender, std::uint64_t> decided_below_;  ///< by the aggregator, in all its lives
   std::map<ActorId, std::uint64_t> first_clocks_;  ///< that members were welcomed with
   Paces conv_paces_{Role::conv_worker}, fc_paces_{Role::fc_worker};
   std::uint64_t widest_gap_ = 0;

@@ -53,6 +53,39 @@ TEST_P(OptimizerContract, LeavesTheParametersToTheCallerAndIsDeterministic) {
   }
 }
 
+TEST_P(OptimizerContract, C15_AnotherOneGoesOnFromItsSavedStateBitForBit) {
+  const auto first = make(50, 0.01);
+  Random random(6);
+  const auto draw = [&] {
+    std::vector<float> out(50);
+    for (float& each : out) each = static_cast<float>(random.normal());
+    return out;
+  };
+  for (int step = 0; step < 7; ++step) {
+    std::vector<float> gradient = draw();
+    first->step(draw(), gradient, 0.1);
+  }
+  ArchiveWriter saved;
+  first->save(saved);
+  const Bytes bytes = saved.take();
+  const auto second = make(50, 0.01);
+  ArchiveReader reader(bytes);
+  second->load(reader);
+  EXPECT_TRUE(reader.complete());
+  for (int step = 0; step < 3; ++step) {
+    const std::vector<float> parameters = draw();
+    std::vector<float> gradient = draw();
+    std::vector<float> other = gradient;
+    first->step(parameters, gradient, 0.1);
+    second->step(parameters, other, 0.1);
+    EXPECT_EQ(gradient, other);
+  }
+  if (bytes.size() <= 16) return;  // it remembers nothing
+  ArchiveReader wrong(bytes);
+  make(49)->load(wrong);
+  EXPECT_FALSE(wrong.complete()) << "the state of another size";
+}
+
 TEST_P(OptimizerContract, ARateOfZeroMovesNothing) {
   const auto optimizer = make(3);
   const std::vector<float> parameters = {1, 2, 3};

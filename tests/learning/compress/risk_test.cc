@@ -62,5 +62,14 @@ TEST(C12_Risk, MomentumIsToldToTheOptimizersOwner) {
   EXPECT_FALSE(has_momentum("nothing"));
 }
 
+TEST(Risk, WhatAsynchronyAsksOfASpec) {
+  EXPECT_TRUE(takes_turns("clt_k ratio=0.1 | two_level"));
+  EXPECT_FALSE(takes_turns("topk"));
+  EXPECT_FALSE(takes_turns("nothing"));
+  EXPECT_EQ(least_ratio("dgc_momentum | topk ratio=0.001 | f32"), 0.001);
+  EXPECT_EQ(least_ratio("dense"), 1);
+  EXPECT_EQ(least_ratio("nothing"), 1);
+}
+
 }  // namespace
 }  // namespace hourglass::compress::testing

@@ -26,6 +26,33 @@ TEST(StalenessBound, VersionsBetweenReadAndApply) {
   EXPECT_EQ(StalenessBound{}.versions(3), std::nullopt);
 }
 
+TEST(ClockTable, AGrantReachesBeyondTheBoundButNotBeyondItsRange) {
+  ClockTable clocks(StalenessBound{1});
+  clocks.join(worker(1));
+  clocks.join(worker(2));
+  clocks.advance(worker(1));
+  clocks.advance(worker(1));
+  EXPECT_EQ(clocks.slowest_member(), worker(2));
+  EXPECT_TRUE(clocks.fastest(worker(1)));
+  EXPECT_FALSE(clocks.fastest(worker(2)));
+  EXPECT_FALSE(clocks.admits_next(worker(1)));
+  clocks.grant(worker(1), 0, 3);
+  EXPECT_FALSE(clocks.admits_next(worker(1)));
+  EXPECT_EQ(clocks.admitted(worker(1)), 1U);
+  clocks.grant(worker(1), 2, 3);
+  EXPECT_EQ(clocks.admitted(worker(1)), 3U);
+  clocks.advance(worker(1));
+  clocks.advance(worker(1));
+  EXPECT_FALSE(clocks.admits_next(worker(1)));
+  clocks.grant(worker(1), 100, 3);  // s + range = 4 ahead of the slowest, no more
+  EXPECT_EQ(clocks.admitted(worker(1)), 4U);
+  clocks.advance(worker(1));
+  clocks.grant(worker(1), 100, 3);
+  EXPECT_FALSE(clocks.admits_next(worker(1)));
+  clocks.advance(worker(2));
+  EXPECT_FALSE(clocks.admits_next(worker(1)));
+}
+
 TEST(ClockTable, BulkSynchronousAdmitsOneUnitForEverybody) {
   ClockTable clocks(StalenessBound{0});
   clocks.join(worker(1));

@@ -43,6 +43,7 @@ TEST(Prometheus, FollowsTheRun) {
   const std::string text = prometheus_text(*last.newest, {3, 2, 1});
   for (const char* line : {"hourglass_run_phase{phase=\"training\"} 1\n", "hourglass_samples_total 150000\n",
                            "hourglass_http_requests_total 3\n", "hourglass_event_streams 2\n", "hourglass_events_dropped_total 1\n",
+                           "hourglass_staleness_pushes_total{group=\"conv\",versions=\"2\"} ",
                            "hourglass_worker_last_seen_seconds{role=\"conv-worker\",number=\"1\"} "}) {
     EXPECT_NE(text.find(line), std::string::npos) << line;
   }

@@ -60,13 +60,15 @@ TEST(StateJson, CarriesAsMuchHistoryAsAskedFor) {
 TEST(StateJson, TheLedgerTellsWhenItDoesNotAddUp) {
   RunStatus status;
   status.groups.resize(2);
-  status.groups[0] = {9, 10, {8, 2, 0, 0, 0}, 3, 4, 1.5};
-  status.groups[1] = {2, 2, {2}, 0, 6, 4.0};  // a shorter list than ours: an older aggregator
+  status.groups[0] = {9, 13, {8, 2, 0, 0, 0}, 3, 3, 4, 1.5, {5, 1, 2}};
+  status.groups[1] = {2, 2, {2}, 0, 0, 6, 4.0, {}};  // a shorter list than ours: an older aggregator
   Json json = parsed(state_with(status));
   EXPECT_EQ(json["ledger"]["balanced"], true);
-  EXPECT_EQ(json["ledger"]["received"], 12);
+  EXPECT_EQ(json["ledger"]["rolled_back"], 3);
+  EXPECT_EQ(json["ledger"]["received"], 15);
   EXPECT_EQ(json["ledger"]["rejected"]["stale"], 2);
   EXPECT_EQ(json["staleness"]["max"], 6);
+  EXPECT_EQ(json["groups"][0]["staleness_counts"], Json({5, 1, 2}));
   EXPECT_DOUBLE_EQ(json["staleness"]["mean"].get<double>(), (8 * 1.5 + 2 * 4.0) / 10);
   status.groups[0].received = 11;
   EXPECT_EQ(parsed(state_with(status))["ledger"]["balanced"], false);

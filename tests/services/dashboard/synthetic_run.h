@@ -169,8 +169,15 @@ class SyntheticRun {
     const auto received = static_cast<std::uint64_t>(time_ * 19.7);
     const auto fc = static_cast<std::uint64_t>(time_ * 9.4);
     const std::uint64_t stale = received / 211;
-    out.groups = {{received - stale, received, {received - stale, stale, 0, 0, 0}, received / 300, 9, 2.31},
-                  {fc, fc, {fc, 0, 0, 0, 0}, 0, 0, 0}};
+    out.groups = {{received - stale,
+                   received,
+                   {received - stale, stale, 0, 0, 0},
+                   0,
+                   received / 300,
+                   9,
+                   2.31,
+                   {received / 8, received / 4, received / 3}},
+                  {fc, fc, {fc, 0, 0, 0, 0}, 0, 0, 0, 0, {fc}}};
     for (const Worker& worker : workers_) {
       MemberStatus member;
       member.id = worker.member.id;

@@ -3,6 +3,7 @@ import {ago, bytes, bytesRate, clock, epochNumber, fixed, kindName, percent, rat
 
 const phaseText = {
   waiting: 'Waiting for workers', training: 'Training', flushing: 'Flushing', evaluating: 'Evaluating', collecting: 'Collecting', finished: 'Finished',
+  pausing: 'Stopping',
 };
 
 function Tile({label, value, unit, note, field}) {
@@ -32,6 +33,7 @@ export function Run({state, history}) {
         <h1>{run.model ?? 'No run yet'}{run.dataset && <span> on {run.dataset}</span>}</h1>
         <p class="epoch">{run.phase === 'waiting' || !run.epochs ? waitingFor(state) : <>Epoch <b data-field="run.epoch">{epochNumber(run)}</b> of <b>{run.epochs}</b></>}</p>
       </div>
+      {run.alarm && <p class="alarm" role="alert" data-field="run.alarm">{run.alarm}</p>}
       <div class="progress">
         <div class="bar" role="progressbar" aria-label="Progress" aria-valuemin="0" aria-valuemax="100" aria-valuenow={Math.floor(100 * progress)}>
           <i style={{width: `${100 * progress}%`}} />
@@ -131,6 +133,7 @@ export function LedgerPanel({ledger}) {
         <span><b data-field="ledger.received">{whole(ledger.received)}</b><small>received</small></span><i>=</i>
         <span><b data-field="ledger.applied">{whole(ledger.applied)}</b><small>applied</small></span><i>+</i>
         <span><b data-field="ledger.rejected">{whole(rejected)}</b><small>rejected</small></span>
+        {ledger.rolled_back > 0 && <><i>+</i><span><b data-field="ledger.rolled_back">{whole(ledger.rolled_back)}</b><small>rolled back</small></span></>}
       </p>
       <dl class="reasons">
         {reasons.map(([reason, count]) => <div key={reason} class={count ? '' : 'none'}><dt>{reason}</dt><dd>{whole(count)}</dd></div>)}

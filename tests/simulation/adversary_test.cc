@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fault scripts, and that what they say really happens.
-#include "services/simulation/nemesis.h"
+#include "services/simulation/adversary.h"
 
 #include <gtest/gtest.h>
 
@@ -62,11 +62,12 @@ TrialOptions quiet_trial() {
   out.cluster.job = testing_cluster::small_job();
   out.cluster.job.samples = 4000;
   out.cluster.job.dead_after_seconds = 4;
-  out.cluster.compute = {100ms, 20ms, false};
+  out.cluster.compute.conv = 100ms;
+  out.cluster.compute.fc = 20ms;
   return out;
 }
 
-TEST(Nemesis, AScriptHappensAsWrittenAndTheRunsBooksBalance) {
+TEST(Adversary, AScriptHappensAsWrittenAndTheRunsBooksBalance) {
   TrialOptions options = quiet_trial();
   const auto faults = parse_faults(R"(
 [[fault]]
@@ -132,10 +133,10 @@ who = "conv-worker"
   EXPECT_EQ(result.violations, std::vector<std::string>());
   EXPECT_TRUE(result.finished);
   for (std::uint8_t kind = 0; kind < kFaultKinds; ++kind) {
-    EXPECT_EQ(trial.nemesis().happened(static_cast<FaultKind>(kind)), 1U) << name_of(static_cast<FaultKind>(kind));
+    EXPECT_EQ(trial.adversary().happened(static_cast<FaultKind>(kind)), 1U) << name_of(static_cast<FaultKind>(kind));
   }
-  EXPECT_EQ(trial.nemesis().ended(Role::conv_worker), 2U);
-  EXPECT_EQ(trial.nemesis().healed_at(), 11s);
+  EXPECT_EQ(trial.adversary().ended(Role::conv_worker), 2U);
+  EXPECT_EQ(trial.adversary().healed_at(), 11s);
   EXPECT_NE(trial.cluster().at(Role::conv_worker, 1), trial.cluster().ids(Role::conv_worker).at(1)) << "another process took its place";
   EXPECT_GT(trial.cluster().reactor().metrics_of(trial.cluster().at(Role::conv_worker, 1)).value("pushes"), 0) << "and works";
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "services/simulation/nemesis.h"
+#include "services/simulation/adversary.h"
 
 #include <algorithm>
 #include <memory>
 
 namespace hourglass {
 
-Nemesis::Nemesis(SimulatedCluster& cluster, std::vector<Fault> faults, std::uint64_t seed)
-    : cluster_(cluster), faults_(std::move(faults)), random_(Random(seed).fork("nemesis")) {
+Adversary::Adversary(SimulatedCluster& cluster, std::vector<Fault> faults, std::uint64_t seed)
+    : cluster_(cluster), faults_(std::move(faults)), random_(Random(seed).fork("adversary")) {
   for (const Fault& fault : faults_) {
     healed_at_ = std::max(healed_at_, fault.at + std::max(fault.lasts, fault.restart_after.value_or(Duration::zero())));
     cluster_.reactor().at(Instant(fault.at), [this, &fault] {
@@ -16,7 +16,7 @@ Nemesis::Nemesis(SimulatedCluster& cluster, std::vector<Fault> faults, std::uint
   }
 }
 
-std::optional<std::size_t> Nemesis::pick(const Whom& whom) {
+std::optional<std::size_t> Adversary::pick(const Whom& whom) {
   std::vector<std::size_t> living;
   for (std::size_t place = 0; place < cluster_.places(whom.role); ++place) {
     if (cluster_.reactor().live(cluster_.at(whom.role, place)) && whom.place.value_or(place) == place) living.push_back(place);
@@ -25,7 +25,7 @@ std::optional<std::size_t> Nemesis::pick(const Whom& whom) {
   return living[random_.below(living.size())];
 }
 
-void Nemesis::strike(const Fault& fault) {
+void Adversary::strike(const Fault& fault) {
   if (fault.kind == FaultKind::join) {
     ++happened_.at(static_cast<std::size_t>(fault.kind));
     return say("join: " + to_string(cluster_.add(fault.who.role)));
@@ -50,7 +50,7 @@ void Nemesis::strike(const Fault& fault) {
   }
 }
 
-void Nemesis::end(const Fault& fault, std::size_t place, ActorId victim) {
+void Adversary::end(const Fault& fault, std::size_t place, ActorId victim) {
   ++ended_.at(static_cast<std::size_t>(victim.role));
   if (fault.kind == FaultKind::crash) {
     cluster_.reactor().crash(victim);
@@ -72,7 +72,7 @@ void Nemesis::end(const Fault& fault, std::size_t place, ActorId victim) {
   after(*fault.restart_after, [restart] { (*restart)(); });
 }
 
-void Nemesis::slow(const Fault& fault, ActorId victim) {
+void Adversary::slow(const Fault& fault, ActorId victim) {
   Instant& until = slow_until_[victim];
   until = std::max(until, cluster_.reactor().now() + fault.lasts);
   cluster_.reactor().slow_down(victim, fault.factor);
@@ -81,7 +81,7 @@ void Nemesis::slow(const Fault& fault, ActorId victim) {
   });
 }
 
-std::vector<Nemesis::Pair> Nemesis::links(const Fault& fault, ActorId victim) {
+std::vector<Adversary::Pair> Adversary::links(const Fault& fault, ActorId victim) {
   std::vector<ActorId> others;
   if (fault.to) {
     if (const auto place = pick(*fault.to)) others.push_back(cluster_.at(fault.to->role, *place));
@@ -97,7 +97,7 @@ std::vector<Nemesis::Pair> Nemesis::links(const Fault& fault, ActorId victim) {
   return out;
 }
 
-void Nemesis::trouble_links(const Fault& fault, ActorId victim) {
+void Adversary::trouble_links(const Fault& fault, ActorId victim) {
   sim::Network& network = cluster_.reactor().network();
   const Instant until = cluster_.reactor().now() + fault.lasts;
   for (const Pair& pair : links(fault, victim)) {
@@ -123,7 +123,7 @@ void Nemesis::trouble_links(const Fault& fault, ActorId victim) {
   }
 }
 
-void Nemesis::fill_disk(const Fault& fault, std::size_t place) {
+void Adversary::fill_disk(const Fault& fault, std::size_t place) {
   const std::string name = cluster_.storage_name(fault.who.role, place);
   full_until_[name] = std::max(full_until_[name], cluster_.reactor().now() + fault.lasts);
   cluster_.reactor().storage(name).set_full(true);
@@ -132,11 +132,11 @@ void Nemesis::fill_disk(const Fault& fault, std::size_t place) {
   });
 }
 
-void Nemesis::after(Duration delay, std::function<void()> action) {
+void Adversary::after(Duration delay, std::function<void()> action) {
   cluster_.reactor().at(cluster_.reactor().now() + delay, std::move(action));
 }
 
-void Nemesis::say(const std::string& what) {
+void Adversary::say(const std::string& what) {
   if (log_) log_(what);
 }
 

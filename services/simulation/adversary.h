@@ -13,10 +13,10 @@
 
 namespace hourglass {
 
-class Nemesis {
+class Adversary {
  public:
   /// Schedules everything; the cluster must outlive its events. `seed` decides what the script leaves open.
-  Nemesis(SimulatedCluster& cluster, std::vector<Fault> faults, std::uint64_t seed);
+  Adversary(SimulatedCluster& cluster, std::vector<Fault> faults, std::uint64_t seed);
 
   /// How many faults of a kind found somebody to befall.
   [[nodiscard]] std::size_t happened(FaultKind kind) const { return happened_.at(static_cast<std::size_t>(kind)); }
