@@ -126,7 +126,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
         {{"peer", to_string(from)}, {"number", std::to_string((*row)->member.number)}, {"host", message.name}, {"endpoint", endpoint}});
     if (job().tree_arity > 0) {
       // Other parents count its pushes, too: those of an earlier membership are void by their distance.
-      (*row)->first_clock = std::uint64_t{message.attempt} << 32;
+      (*row)->first_clock = std::uint64_t{(*row)->membership} << 32;
       if (in_conv_group(from)) arrange_tree(context);
     } else if (from.role == Role::conv_worker) {
       (*row)->first_clock = conv_->join(from);
@@ -192,7 +192,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   }
 
   void on(Context& context, ActorId from, GradientPush&& message) {
-    if (members_.find(from) == nullptr) return refuse(context, from, Refusal::unknown_member, "unknown member; say hello");
+    const MemberTable::Row* row = members_.find(from);
+    if (row == nullptr) return refuse(context, from, Refusal::unknown_member, "unknown member; say hello");
+    if (message.clock < row->first_clock) welcome(context, *row);  // it may not know that it was lost, and joined again by a late Hello
     GroupServer* group = message.group == Group::conv ? &*conv_ : (fc_ && !fc_alone() ? &*fc_ : nullptr);
     if (group == nullptr || (message.group == Group::conv) != in_conv_group(from)) {
       return context.count("pushes_of_strangers", 1);

@@ -31,6 +31,8 @@ enum class Mutant : std::uint8_t {
   lease_done_twice,       ///< a lease that is reported again counts again
   done_before_settled,    ///< a lease is done when its push is sent, not when it is settled
   lease_numbers_reused,   ///< a new data loader counts its leases from 1
+  no_journal,             ///< a restarted aggregator knows nothing of what came after its checkpoint
+  marks_forgotten,        ///< a checkpoint says nothing of the pushes that it contains
   verdict_forgotten,      ///< a repeat gets another verdict than the first
 };
 

@@ -19,6 +19,10 @@ Result<MemberTable::Row*> MemberTable::add(ActorId id, const Hello& hello, const
   row.incarnation = hello.incarnation;
   row.attempt = hello.attempt;
   row.joined = row.last_seen = now;
+  const auto before = memberships_.find(id);
+  row.membership = before == memberships_.end() ? hello.attempt : std::max(hello.attempt, before->second + 1);
+  if (memberships_.size() >= kMembershipsKept && before == memberships_.end()) memberships_.erase(memberships_.begin());
+  memberships_[id] = row.membership;
   if (const auto late = late_.find(id); late != late_.end()) {  // back again: its own reports count, and they are cumulative
     for (const auto& [name, value] : late->second) left_behind_[id.role][name] -= value;
     row.metrics = std::move(late->second);

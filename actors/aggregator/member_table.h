@@ -19,6 +19,7 @@ namespace hourglass {
 class MemberTable {
  public:
   static constexpr std::size_t kMembersMax = limits::kMembers;
+  static constexpr std::size_t kMembershipsKept = 16 * limits::kMembers;
   static constexpr std::size_t kDepartedKept = 64;  ///< whose last metrics and status are remembered one by one
 
   struct Row {
@@ -26,6 +27,7 @@ class MemberTable {
     std::uint64_t incarnation = 0;
     std::uint32_t attempt = 0;
     std::uint64_t first_clock = 0;  ///< of its pushes
+    std::uint32_t membership = 0;   ///< rises each time it joins; above `attempt` where a Hello came late that it had said before it was lost
     Instant joined{};
     Instant last_seen{};
     std::uint64_t progress_age_ms = 0;
@@ -59,6 +61,7 @@ class MemberTable {
   std::map<Role, std::map<std::string, double>> left_behind_;  ///< summed metrics of the departed
   std::map<ActorId, std::map<std::string, double>> late_;      ///< the newest departed: what left_behind_ holds for each
   std::vector<MemberStatus> departed_;
+  std::map<ActorId, std::uint32_t> memberships_;  ///< of all that ever joined, the newest kMembershipsKept by id
 };
 
 }  // namespace hourglass

@@ -70,6 +70,7 @@ void ParameterStore::publish_exact() {
   if (lossless()) return;
   (void)downlink_.flush();  // contained in the values themselves
   std::fill(pending_.begin(), pending_.end(), 0.0F);
+  if (published_ != exact_) ambiguous_ = version_;
   published_ = exact_;
   ring_.clear();
 }
@@ -119,6 +120,7 @@ bool ParameterStore::load(std::vector<float> exact, ArchiveReader& in) {
 
 Result<std::vector<VersionDelta>> ParameterStore::deltas_since(std::uint64_t from) const {
   if (from == published_version_) return std::vector<VersionDelta>();
+  if (from == ambiguous_) return {Errc::too_stale, "version " + std::to_string(from) + " was published twice"};
   return ring_.since(from, published());
 }
 

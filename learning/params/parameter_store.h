@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -75,6 +76,8 @@ class ParameterStore {
   DeltaRing ring_;
   std::uint64_t version_ = 0;
   std::uint64_t published_version_ = 0;
+  /// The newest version whose published values were replaced by the exact ones: followers may hold either, so no delta leads on from it.
+  std::optional<std::uint64_t> ambiguous_;
 };
 
 }  // namespace hourglass::params

@@ -12,6 +12,7 @@ bool Relay::take(const std::vector<GradientBlock>& blocks, bool flush) { return 
 
 Result<std::vector<VersionDelta>> Relay::deltas_since(std::uint64_t from) const {
   if (from == version()) return std::vector<VersionDelta>();
+  if (from == ambiguous_) return {Errc::too_stale, "version " + std::to_string(from) + " came twice"};
   return ring_.since(from, copy_.values());
 }
 
@@ -47,7 +48,7 @@ Status Relay::absorb(const ParameterUpdate& update) {
   std::uint64_t from = version();
   const Result<Taken> taken = copy_.absorb(update);
   if (!taken.ok()) return taken.error();
-  if (*taken == Taken::values) ring_.clear();
+  if (*taken == Taken::values) replaced(from);
   if (*taken != Taken::deltas) return {};
   for (const VersionDelta& delta : update.deltas) {
     ring_.push(from, delta);
@@ -57,10 +58,16 @@ Status Relay::absorb(const ParameterUpdate& update) {
 }
 
 Status Relay::absorb(std::span<const float> values, std::uint64_t version, std::uint64_t /*applied_clock*/) {
+  const std::uint64_t before = this->version();
   const Result<Taken> taken = copy_.absorb(values, version);
   if (!taken.ok()) return taken.error();
-  if (*taken == Taken::values) ring_.clear();
+  if (*taken == Taken::values) replaced(before);
   return {};
+}
+
+void Relay::replaced(std::uint64_t before) {
+  ring_.clear();
+  if (before == version()) ambiguous_ = before;
 }
 
 }  // namespace hourglass::params

@@ -62,7 +62,10 @@ class Relay {
   MergeNode merge_;
   bool lossless_;
   std::deque<Forwarded> unsettled_;
+  /// Values came as a whole; `before`: the version until then.
+  void replaced(std::uint64_t before);
   DeltaRing ring_;
+  std::optional<std::uint64_t> ambiguous_;  ///< a version of which other values came later: children may hold either
 };
 
 }  // namespace hourglass::params

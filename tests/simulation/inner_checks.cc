@@ -74,17 +74,19 @@ void InnerChecks::stepped(std::span<const float> delta) {
 void InnerChecks::held(std::span<const float> residual) {
   Mass& mass = masses_[trial_.cluster().reactor().acting()];
   mass.held = project(residual);
+  mass.pushed = mass.stepped;
+  mass.returned_then = mass.returned;
   ++mass.made;
 }
 
 void InnerChecks::see_handled(const sim::Delivery& delivery) {
   if (delivery.envelope.type == MessageType::welcome) {
     const auto welcome = decode<Welcome>(*delivery.envelope.body);
-    const std::uint64_t attempt = (std::uint64_t{welcome->generation} << 32) + welcome->attempt + 1;
+    const std::tuple joined{welcome->generation, welcome->attempt, welcome->first_clock};
     Mass& mass = masses_[delivery.to];
-    if (attempt <= mass.attempt) return;
+    if (joined <= mass.joined) return;
     mass = {};
-    mass.attempt = attempt;
+    mass.joined = joined;
     mass.next = welcome->first_clock;
   } else if (delivery.envelope.type == MessageType::push_verdict) {
     const auto verdict = decode<PushVerdict>(*delivery.envelope.body);
@@ -107,7 +109,7 @@ void InnerChecks::see_posted(const sim::Delivery& delivery) {
   mass.open[push->clock] = sent;
   if (++mass.posted != mass.made) return;
   if (!mass.inherited) {
-    mass.inherited = mass.sent - mass.returned + mass.held - mass.stepped;
+    mass.inherited = mass.sent - mass.returned_then + mass.held - mass.pushed;
   } else {
     weigh(delivery.at, delivery.envelope.from, mass);
   }
@@ -116,11 +118,11 @@ void InnerChecks::see_posted(const sim::Delivery& delivery) {
 void InnerChecks::weigh(Instant at, ActorId worker, const Mass& mass) {
   if (!conserves_ || trial_.cluster().reactor().metrics_of(worker).value("steps_nonfinite") > 0) return;
   ++masses_weighed_;
-  const double away = *mass.inherited + mass.stepped - (mass.sent - mass.returned + mass.held);
+  const double away = *mass.inherited + mass.pushed - (mass.sent - mass.returned_then + mass.held);
   if (std::abs(away) <= kTolerance * (1 + mass.size)) return;
   trial_.checks().add_to().add(at, "error feedback loses nothing",
-                               to_string(worker) + " has stepped " + std::to_string(mass.stepped) + ", sent " + std::to_string(mass.sent) +
-                                   ", got back " + std::to_string(mass.returned) + " and holds " + std::to_string(mass.held));
+                               to_string(worker) + " has stepped " + std::to_string(mass.pushed) + ", sent " + std::to_string(mass.sent) +
+                                   ", got back " + std::to_string(mass.returned_then) + " and holds " + std::to_string(mass.held));
 }
 
 }  // namespace hourglass

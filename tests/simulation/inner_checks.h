@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -35,8 +36,9 @@ class InnerChecks final : public Witness {
  private:
   /// Of one worker, since it joined.
   struct Mass {
-    std::uint64_t attempt = 0;
-    double stepped = 0, sent = 0, returned = 0, held = 0, size = 0;
+    std::tuple<std::uint32_t, std::uint32_t, std::uint64_t> joined;  ///< generation, attempt, first clock
+    double stepped = 0, sent = 0, returned = 0, size = 0;
+    double pushed = 0, returned_then = 0, held = 0;  ///< when the newest push was made: stepped, returned, and what was held after it
     std::optional<double> inherited;  ///< what its memory held when it joined, as its first push tells
     std::map<std::uint64_t, double> open;  ///< by clock: pushes without a verdict
     std::uint64_t made = 0, posted = 0;    ///< pushes

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "services/simulation/trace.h"
 #include "tests/simulation/inner_checks.h"
 
 namespace hourglass {
@@ -35,6 +36,11 @@ std::string run(std::uint64_t seed, std::uint64_t* events = nullptr) {
   const TrialOptions options = random_trial(seed);
   Trial trial(options);
   if (std::getenv("HOURGLASS_TEST_LOG") != nullptr) log_to_stderr(trial);
+  Trace trace;
+  if (const char* path = std::getenv("HOURGLASS_TEST_TRACE")) {
+    EXPECT_TRUE(trace.open(path, "").ok());
+    trace.follow(trial);
+  }
   const InnerChecks inner(trial);
   const TrialResult result = trial.run();
   if (events != nullptr) *events += result.events;

@@ -102,7 +102,7 @@ void Checks::handled(const sim::Delivery& delivery) {
       if (const auto m = read<BatchRequest>(delivery)) leases_.handles(delivery.at, delivery.to, envelope.from, *m);
       return;
     case MessageType::welcome:
-      if (const auto m = read<Welcome>(delivery)) order_.handles(delivery.to, *m), leases_.handles(delivery.to, *m);
+      if (const auto m = read<Welcome>(delivery)) order_.handles(delivery.to, *m), pushes_.handles(delivery.to, *m), leases_.handles(delivery.to, *m);
       return;
     default: return;
   }

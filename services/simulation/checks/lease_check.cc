@@ -67,7 +67,7 @@ void LeaseCheck::handles(ActorId member, const Welcome& welcome) {
   if (member.role != Role::data_loader) return;
   const std::pair now{welcome.generation, welcome.attempt};
   const auto [joined, fresh] = joined_.try_emplace(member, now);
-  if (!fresh && joined->second == now) return;
+  if (!fresh && now <= joined->second) return;  // a repeat, or one that it did not wait for any more
   joined->second = now;
   loaders_.erase(member);
   first_of_.erase(member);

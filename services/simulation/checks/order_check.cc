@@ -22,10 +22,13 @@ void OrderCheck::traffic(Instant now, const Envelope& envelope, ActorId to) {
 
 void OrderCheck::handles(ActorId member, const Welcome& welcome) {
   Member& row = members_[member];
-  if (welcome.attempt < row.attempt || (welcome.attempt == row.attempt && welcome.generation == row.generation)) return;  // a repeat
+  const auto key = [](const auto& of) { return std::tuple(of.generation, of.attempt, of.first_clock); };
+  if (key(welcome) <= key(row) && row.generation != 0) return;  // a repeat, or one that it does not wait for any more
+  std::erase_if(streams_, [member](const auto& stream) { return std::get<1>(stream.first) == member; });  // as a parent it begins anew
   row = {};
   row.generation = welcome.generation;
   row.attempt = welcome.attempt;
+  row.first_clock = welcome.first_clock;
 }
 
 void OrderCheck::gone(ActorId id) {

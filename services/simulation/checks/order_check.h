@@ -34,6 +34,7 @@ class OrderCheck {
  private:
   struct Member {
     std::uint32_t generation = 0, attempt = 0;
+    std::uint64_t first_clock = 0;
     std::map<Group, std::uint64_t> version;  ///< that it has said it has
     std::uint64_t batch = 0, conv_version = 0, roster = 0;
   };

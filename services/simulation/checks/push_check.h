@@ -22,6 +22,8 @@ class PushCheck {
 
   void handles(Instant now, ActorId parent, ActorId child, const GradientPush& push);
   void handles(ActorId child, const PushVerdict& verdict);
+  /// A tree node that joins anew has forgotten its children.
+  void handles(ActorId member, const Welcome& welcome);
   void posts(Instant now, ActorId child, const GradientPush& push);
   void posts(Instant now, ActorId parent, ActorId child, const PushVerdict& verdict);
   void posts(Instant now, const ParameterUpdate& update);  ///< the aggregator's
@@ -78,6 +80,7 @@ class PushCheck {
   std::map<ActorId, std::uint64_t> first_clocks_;  ///< that members were welcomed with
   Paces conv_paces_{Role::conv_worker}, fc_paces_{Role::fc_worker};
   std::uint64_t widest_gap_ = 0;
+  std::map<ActorId, std::tuple<std::uint32_t, std::uint64_t>> nodes_joined_;  ///< generation and first clock of each tree node
 
   std::map<Sender, std::map<std::uint64_t, std::uint32_t>> open_;  ///< posted and not settled as far as the sender knows: clock -> samples
   std::map<Sender, std::pair<std::uint32_t, std::uint64_t>> newest_;  ///< generation and next clock of the sender's pushes
