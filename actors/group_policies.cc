@@ -39,6 +39,13 @@ void GroupPolicies::pushed(Instant now, ActorId from, const GradientPush& push, 
   while (member.reads.size() > 1 && member.reads[1].version <= push.base_version) member.reads.erase(member.reads.begin());
 }
 
+void GroupPolicies::apply(params::ParameterStore& store, ActorId from, const GradientPush& push, const Standing& standing) {
+  const double worth = push.flush ? 1 : weight(standing.versions, standing.members);  // a flush belongs to no version
+  const std::vector<float>* read = compensation() == nullptr ? nullptr : read_by(from, push.base_version);
+  store.apply(push.blocks, static_cast<float>(worth / static_cast<double>(standing.workers)), push.progress,
+              read == nullptr ? nullptr : compensation(), read);
+}
+
 void GroupPolicies::answered(Instant now, ActorId to, std::uint64_t version, const std::vector<float>& values) {
   Member& member = members_[to];
   if (member.waiting) member.working_since = now;

@@ -12,6 +12,7 @@
 #include "learning/params/bound_policy.h"
 #include "learning/params/clocks.h"
 #include "learning/params/local_policy.h"
+#include "learning/params/parameter_store.h"
 #include "learning/params/stale_policy.h"
 #include "messages/gradient_push.h"
 #include "messages/parameter_update.h"
@@ -34,6 +35,13 @@ class GroupPolicies {
   void left(ActorId id);
   void fill(ParameterUpdate& update, ActorId to) const;
 
+  struct Standing {
+    std::uint64_t versions = 0;  ///< of others, applied since the push's read
+    std::size_t members = 1;     ///< that push in its round
+    std::size_t workers = 1;     ///< whose mean the round is
+  };
+  /// Adds a validated push to the parameters with its weight, or gives it to their rule.
+  void apply(params::ParameterStore& store, ActorId from, const GradientPush& push, const Standing& standing);
   /// Factor on a push's weight: `versions` of others were applied since its read, `sharing` members push in a round.
   [[nodiscard]] double weight(std::uint64_t versions, std::size_t sharing) const;
   /// Null where nothing is to be compensated.

@@ -167,6 +167,7 @@ void BasicGroupServer<Store>::on(Context& context, ActorId from, GradientPush&& 
   if (peer.verdicts.size() > kVerdictsKept) peer.verdicts.pop_front();
   clocks_.advance(from);
   policies_.pushed(context.now(), from, message, clocks_);
+  context.log(Severity::info, "PUSH", {{"from", to_string(from)}, {"clock", std::to_string(message.clock)}, {"pace", std::to_string(clocks_.pace(from))}, {"slowest", std::to_string(clocks_.slowest())}});
   answer(context, from, message.clock, verdict);
   peer.owed = true;
   release(context);
@@ -188,12 +189,8 @@ void BasicGroupServer<Store>::take(Peer& peer, ActorId from, const GradientPush&
     if (!message.flush && !clocks_.shares(from, clocks_.pace(from))) sharing += peer.workers;
     const std::uint64_t pace = clocks_.pace(from);
     oldest_unpublished_ = store_.version() == store_.published_version() ? pace : std::min(oldest_unpublished_, pace);
-    const double worth = message.flush ? 1 : policies_.weight(staleness, clocks_.sharing(from));  // a flush belongs to no version
-    const auto weight = static_cast<float>(worth / static_cast<double>(std::max<std::size_t>(sharing, 1)));
-    params::StalePolicy* compensation = policies_.compensation();
-    const std::vector<float>* read = compensation == nullptr ? nullptr : policies_.read_by(from, message.base_version);
     if (!mutant(Mutant::applied_in_name_only))
-      store_.apply(message.blocks, weight, message.progress, read == nullptr ? nullptr : compensation, read);
+      policies_.apply(store_, from, message, {staleness, clocks_.sharing(from), std::max<std::size_t>(sharing, 1)});
     peer.own_versions.push_back(store_.version());
     if (peer.own_versions.size() > kVerdictsKept) peer.own_versions.pop_front();
   }

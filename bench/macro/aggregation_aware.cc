@@ -57,7 +57,7 @@ int run(const std::string& selector, std::uint32_t workers, std::uint64_t sample
   job.downlink = "nonzero";
   sim::SimReactor reactor(1, {});
   const auto host = [&](ActorId id, std::unique_ptr<Actor> actor) { reactor.host(id, std::move(actor), to_string(id)); };
-  host(kAggregator, make_aggregator({job, 77, 1}, identity_of(kAggregator)));
+  host(kAggregator, make_aggregator({job, 77, 1, {.checkpoint_every_seconds = 0}}, identity_of(kAggregator)));
   const ActorId loader{Role::data_loader, 1};
   host(loader, make_data_loader(dataset_files(""), identity_of(loader)));
   for (std::uint32_t i = 0; i < workers; ++i) {

@@ -19,7 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BATCH_S = 0.02
-COMMON = ["--model", "lenet5", "--dataset", "fashion_mnist", "--conv-workers", "4", "--fc-workers", "0", "--batch", "16", "--epochs", "3", "--bandwidth", "1000",
+COMMON = ["--model", "lenet5", "--dataset", "fashion_mnist", "--conv-workers", "4", "--fc-workers", "0", "--batch", "16", "--epochs", "2", "--bandwidth", "1000",
           "--latency", "0.2", "--conv-time", str(1000 * BATCH_S), "--fc-time", "0", "--free-evaluation", "true"]
 FACTOR = 10
 SLOW = ["--slow", f"conv-0:{FACTOR}"]

@@ -83,8 +83,7 @@ std::vector<Setting> make_table() {
            HG_MEMBER(job.compress)),
       spec("bytes.downlink", "--downlink", "a compressor spec, " + specs, "what workers are sent", HG_MEMBER(job.downlink)),
       whole("bytes.publish_every", "--publish-every", 1, 1'000'000,
-            "pushes between two publications of a compressed downlink; round: one of each active worker (fewest bytes; wants --staleness 0 "
-            "or 1)",
+            "pushes between two publications of a compressed downlink; round: one of each active worker (fewest bytes)",
             HG_MEMBER(job.publish_every), Word{"round", 0}),
       spec("bytes.boundary", "--boundary", "a boundary spec, " + specs,
            "activations and their gradients at the cut, as f32, bf16, u8, \"zeros | u6\"", HG_MEMBER(job.boundary)),

@@ -128,6 +128,50 @@ TEST(GroupPolicies, AnAgeIsCountedInRounds) {
   EXPECT_EQ(GroupPolicies().weight(1000, 1), 1);
 }
 
+params::ParameterStore store_of(const Job& job, std::vector<float> initial) {
+  const std::size_t size = initial.size();
+  auto downlink = compress::ErrorFeedback::make("dense", {{0, size, true, 0}}, size).value();
+  return params::ParameterStore(std::move(initial), std::move(downlink), params::make_server_rule(job, size).value());
+}
+
+GradientPush push_of(std::vector<float> values, std::uint64_t base) {
+  GradientPush push;
+  push.base_version = base;
+  push.blocks = params::whole(1, values).blocks;
+  return push;
+}
+
+TEST(GroupPolicies, LatePushesWeighLessAndFlushesDoNot) {
+  Job job;
+  job.stale_policy = "polynomial power=1";
+  GroupPolicies policies = made(job);
+  params::ParameterStore store = store_of(job, {0});
+  GradientPush push = push_of({12}, 0);
+  policies.apply(store, kFast, push, {8, 4, 4});  // two rounds late
+  EXPECT_FLOAT_EQ(store.exact()[0], 1);
+  push.flush = true;
+  policies.apply(store, kFast, push, {8, 4, 4});
+  EXPECT_FLOAT_EQ(store.exact()[0], 4);
+}
+
+TEST(GroupPolicies, CompensatesByWhatTheWorkerRead) {
+  Job job;
+  job.stale_policy = "dc_asgd lambda=0.1";
+  job.server = job.optimizer = "sgd";
+  job.schedule = "constant";
+  job.learning_rate = 1;
+  Scene scene(job, 4);
+  scene.values = {1, 1};
+  scene.answer(Instant{}, kFast, 3);
+  params::ParameterStore store = store_of(job, {2, 2});
+  const GradientPush push = push_of({-1, 0}, 3);
+  scene.policies.apply(store, kFast, push, {});
+  scene.policies.apply(store, kSlow, push_of({-1, 0}, 77), {});  // nobody knows what it read: as it came
+  store.publish();
+  EXPECT_FLOAT_EQ(store.exact()[0], 2 - 2 * (1.1F + 1) / 2);  // both of weight 1: the rate adds up, the mean is their mean
+  EXPECT_FLOAT_EQ(store.exact()[1], 2);
+}
+
 TEST(GroupPolicies, TheFcGroupHasNoPaceOfItsOwn) {
   Job job;
   job.local_policy = "speed";

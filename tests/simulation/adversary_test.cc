@@ -38,7 +38,9 @@ TEST(FaultScript, WhatIsPrintedReadsBackAlike) {
 TEST(FaultScript, TheAggregatorIsSparedWhereAsked) {
   Random random(3);
   for (const Fault& fault : random_faults(Job{}, 500, 20s, true, random)) {
-    if (fault.kind == FaultKind::crash || fault.kind == FaultKind::stop) EXPECT_NE(fault.who.role, Role::aggregator);
+    if (fault.kind == FaultKind::crash || fault.kind == FaultKind::stop) {
+      EXPECT_NE(fault.who.role, Role::aggregator);
+    }
   }
 }
 

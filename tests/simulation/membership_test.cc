@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "learning/nn/safetensors.h"
+#include "messages/hello.h"
 #include "tests/simulation/cluster.h"
 
 namespace hourglass::testing_cluster {
