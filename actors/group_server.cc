@@ -167,7 +167,6 @@ void BasicGroupServer<Store>::on(Context& context, ActorId from, GradientPush&& 
   if (peer.verdicts.size() > kVerdictsKept) peer.verdicts.pop_front();
   clocks_.advance(from);
   policies_.pushed(context.now(), from, message, clocks_);
-  context.log(Severity::info, "PUSH", {{"from", to_string(from)}, {"clock", std::to_string(message.clock)}, {"pace", std::to_string(clocks_.pace(from))}, {"slowest", std::to_string(clocks_.slowest())}});
   answer(context, from, message.clock, verdict);
   peer.owed = true;
   release(context);
