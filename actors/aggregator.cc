@@ -71,7 +71,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (fc_alone()) fc_state_.emplace(model_->fc.size());
     if (const Status there = checkpoints_.go_on(context, parts(), job()); !there.ok())
       return context.exit(ExitCode::bad_data, there.error().text);
-    started_ = roster_sent_ = waiting_logged_ = context.now();
+    started_ = roster_sent_ = waiting_logged_ = phase_since_ = context.now();
+    if (over()) phase_ = Phase::finished;
     context.wake_after(kTick, kTickTimer);
     context.wake_after(1s, kSecondTimer);
   }
@@ -516,17 +517,31 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   }
 
   void finish(Context& context) {
+    // Before anybody is told and leaves: a later life could not go on without them.
+    if (!stopped_ && save_model(context) && save_result(context).ok()) checkpoints_.recovery().ending(context);
     enter(context, Phase::finished);
     farewell(context);
   }
 
+  /// An earlier life has saved the run: what is left to do is to tell those who do not know.
+  [[nodiscard]] bool over() const { return checkpoints_.recovery().over(); }
+
+  Status save_result(Context& context) {
+    const std::string result = result_json(facts(context), stopped_ ? "stopped" : "finished", std::string(kModelFile));
+    return context.storage().write("result.json", as_span(result));
+  }
+
   /// Leaves when everybody has: their last reports complete the books.
   void farewell(Context& context) {
-    if (left_ || (!members_.rows().empty() && context.now() - phase_since_ < kFarewellMax)) return;
+    const bool somebody = over() || !members_.rows().empty();
+    if (left_ || (somebody && context.now() - phase_since_ < kFarewellMax)) return;
     left_ = true;
+    if (over()) {
+      checkpoints_.recovery().finish(context);
+      return context.exit(ExitCode::ok, "finished; the run was saved before");
+    }
     const bool saved = save_model(context);
-    const std::string result = result_json(facts(context), stopped_ ? "stopped" : "finished", std::string(kModelFile));
-    const Status written = context.storage().write("result.json", as_span(result));
+    const Status written = save_result(context);
     write_status(context);
     if (!stopped_ && saved && written.ok()) checkpoints_.recovery().finish(context);
     if (!saved || !written.ok())
@@ -577,6 +592,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   void write_status(Context& context) { (void)context.storage().write("status.json", as_span(status_json(facts(context)))); }
 
   void report(Context& context) {
+    if (over()) return;
     write_status(context);
     const auto monitors = members_.ids(Role::monitor);
     if (monitors.empty()) return;

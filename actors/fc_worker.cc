@@ -40,6 +40,7 @@ struct Queued {
   std::uint64_t batch = 0;
   double progress = 0;
   std::uint64_t roster_revision = 0;
+  SynchronousRound::Place place;
   std::vector<float> values;
   std::vector<std::uint16_t> labels;
 };
@@ -84,7 +85,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   void on(Context& context, ActorId, Roster&& message) {
     if (!membership_.on(context, std::move(message))) return;
     for (auto row = answers_.begin(); row != answers_.end();) {
-      row = membership_.find(row->first) == nullptr ? answers_.erase(row) : std::next(row);
+      const auto here = row++;
+      if (membership_.find(here->first) != nullptr) continue;
+      round_.forget(here->first);
+      answers_.erase(here);
     }
     std::erase_if(queue_, [&](const Queued& q) { return !answers_.contains(q.from); });
     tell_activity(context);
@@ -122,10 +126,11 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       context.count("activations_over_limit", 1);
       return;  // it will repeat
     }
-    Queued queued{from, message.batch, message.progress, message.roster_revision, {}, std::move(message.labels)};
+    Queued queued{from, message.batch, message.progress, message.roster_revision, {}, {}, std::move(message.labels)};
     queued.values.resize(std::size_t{message.tensor.rows} * message.tensor.columns);
     if (!compress::decode_boundary(message.tensor, queued.values).ok()) return context.count("activations_invalid", 1);
     known.batches.emplace(message.batch, Parcel{});
+    if (synchronous()) queued.place = round_.came(from, message.conv_version);
     if (queue_.empty()) waiting_since_ = context.now();
     queue_.push_back(std::move(queued));
     context.gauge("queue", static_cast<double>(queue_.size()));
@@ -260,10 +265,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     if (!group_ || leaving_) return;
     flush_if_due(context);
     if (queue_.empty() || !ready() || (!alone() && !group_->admits(steps_ / job().local_steps))) return;
-    if (synchronous()) {
-      if (!everybody_is_here(context)) return;
-      round_.take(served(context), senders());
-    }
+    if (synchronous() && !everybody_is_here(context)) return;
     std::vector<Queued> taken;
     std::size_t rows = 0;
     const std::size_t rows_max = synchronous() ? std::numeric_limits<std::size_t>::max() : job().fc_batch_samples;
@@ -286,9 +288,9 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     return member == nullptr ? 0 : member->number;
   }
 
-  [[nodiscard]] std::vector<ActorId> senders() const {
-    std::vector<ActorId> out;
-    for (const Queued& queued : queue_) out.push_back(queued.from);
+  [[nodiscard]] std::vector<SynchronousRound::Place> places() const {
+    std::vector<SynchronousRound::Place> out;
+    for (const Queued& queued : queue_) out.push_back(queued.place);
     return out;
   }
 
@@ -298,7 +300,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
         std::any_of(queue_.begin(), queue_.end(), [&](const Queued& q) { return q.roster_revision > membership_.roster().revision; });
     const Duration waited = context.now() - waiting_since_;
     if (membership_.phase() == Phase::pausing) return true;
-    if (!outdated && round_.complete(served(context), senders())) {
+    if (!outdated && round_.complete(served(context), places())) {
       longest_wait_ = std::max(longest_wait_, waited);
       return true;
     }

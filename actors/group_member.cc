@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/group_member.h"
-#include "base/mutant.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
+
+#include "base/mutant.h"
 
 namespace hourglass {
 namespace {

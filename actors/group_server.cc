@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/group_server.h"
-#include "base/mutant.h"
 
 #include <algorithm>
+
+#include "base/mutant.h"
 
 namespace hourglass {
 namespace {

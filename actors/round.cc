@@ -5,16 +5,20 @@
 
 namespace hourglass {
 
-bool SynchronousRound::complete(const std::vector<ActorId>& expected, const std::vector<ActorId>& here) {
-  if (std::any_of(here.begin(), here.end(), [&](ActorId id) { return taken_.contains(id); })) taken_.clear();
-  return std::all_of(expected.begin(), expected.end(),
-                     [&](ActorId id) { return taken_.contains(id) || std::find(here.begin(), here.end(), id) != here.end(); });
+SynchronousRound::Place SynchronousRound::came(ActorId from, std::uint64_t version) {
+  const auto [row, fresh] = newest_.try_emplace(from, Place{version, 0});
+  Place& newest = row->second;
+  if (!fresh) newest = newest.version == version ? Place{version, newest.ordinal + 1} : Place{version, 0};
+  return newest;
 }
 
-void SynchronousRound::take(const std::vector<ActorId>& expected, const std::vector<ActorId>& here) {
-  const bool whole = complete(expected, here);
-  taken_.insert(here.begin(), here.end());
-  if (whole) taken_.clear();
+bool SynchronousRound::complete(const std::vector<ActorId>& expected, std::span<const Place> here) const {
+  if (here.empty()) return false;
+  const Place round = *std::min_element(here.begin(), here.end());
+  return std::all_of(expected.begin(), expected.end(), [&](ActorId id) {
+    const auto newest = newest_.find(id);
+    return newest != newest_.end() && newest->second >= round;
+  });
 }
 
 }  // namespace hourglass

@@ -2,7 +2,10 @@
 // The rounds of a synchronous FC worker: one batch of every CONV worker that it serves, in one step where that can be.
 #pragma once
 
-#include <set>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
@@ -11,14 +14,22 @@ namespace hourglass {
 
 class SynchronousRound {
  public:
-  /// Is a batch of each of `expected` either among `here` or already taken in this round? A second batch of a worker says that its round is
-  /// over, whatever became of the others' batches: only then does it send one.
-  bool complete(const std::vector<ActorId>& expected, const std::vector<ActorId>& here);
-  /// These were taken, all that is needed or not.
-  void take(const std::vector<ActorId>& expected, const std::vector<ActorId>& here);
+  /// Which round a batch belongs to: all CONV workers of a round read the same version, and forward the same number of batches with it.
+  struct Place {
+    std::uint64_t version = 0;
+    std::uint32_t ordinal = 0;  ///< of the sender's batches of this version
+    auto operator<=>(const Place&) const = default;
+  };
+
+  /// A batch of `from` has come, forwarded with `version`.
+  Place came(ActorId from, std::uint64_t version);
+  /// Has each of `expected` sent its batch of the earliest round among `here`, those that no step has taken yet? One that is in a later round
+  /// has had its batch of this one taken: it may wait for the others' pushes, and sends nothing before them.
+  [[nodiscard]] bool complete(const std::vector<ActorId>& expected, std::span<const Place> here) const;
+  void forget(ActorId gone) { newest_.erase(gone); }
 
  private:
-  std::set<ActorId> taken_;  ///< in a round that had to be split
+  std::map<ActorId, Place> newest_;
 };
 
 }  // namespace hourglass

@@ -24,7 +24,7 @@ inline double seconds(Duration d) { return std::chrono::duration<double>(d).coun
 inline Duration from_seconds(double s) {
   constexpr double kLongest = 3e9;
   if (s != s) return Duration::zero();
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::clamp(s, -kLongest, kLongest)));
+  return std::chrono::round<Duration>(std::chrono::duration<double>(std::clamp(s, -kLongest, kLongest)));
 }
 
 }  // namespace hourglass

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/mutant.h"
 #include "runtime/membership_client.h"
 
 #include <algorithm>
 #include <cmath>
+
+#include "base/mutant.h"
 
 namespace hourglass {
 namespace {
@@ -78,17 +79,21 @@ bool MembershipClient::on(Context& context, Welcome&& message) {
   return true;
 }
 
+void MembershipClient::join_again(Context& context) {
+  if (joined()) {
+    ++attempt_;
+    context.log(Severity::warning, "the aggregator no longer knows this process; joining again", {});
+  }
+  joined_ = false;
+  hello_pause_ = kHelloPauseFirst;
+  say_hello(context);
+}
+
 void MembershipClient::on(Context& context, const Refuse& message) {
   heard(context);
   switch (message.code) {
     case Refusal::unknown_member:
-      if (joined()) {
-        ++attempt_;
-        context.log(Severity::warning, "the aggregator no longer knows this process; joining again", {});
-      }
-      joined_ = false;
-      hello_pause_ = kHelloPauseFirst;
-      say_hello(context);
+      join_again(context);
       return;
     case Refusal::role_full:
       context.log(Severity::warning, "refused for now", {{"cause", message.text}});
@@ -129,7 +134,9 @@ bool MembershipClient::on(Context& context, const RunPhase& message) {
 }
 
 void MembershipClient::on(Context& context, const HeartbeatReply& message) {
-  if (message.generation == generation()) heard(context);
+  if (message.generation == generation()) return heard(context);
+  // The aggregator's next life took a late Hello for a new one, and its Welcome was lost.
+  if (joined() && message.generation > generation()) join_again(context);
 }
 
 void MembershipClient::report(Context& context, bool last) {

@@ -49,6 +49,7 @@ class MembershipClient {
 
  private:
   void say_hello(Context& context);
+  void join_again(Context& context);
   void report(Context& context, bool last);
   void heard(Context& context) { last_heard_ = context.now(); }
 

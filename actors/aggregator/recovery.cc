@@ -16,7 +16,7 @@ constexpr std::uint32_t kLivesUnknown = 1000;
 struct RunState {
   std::uint64_t run = 0;
   std::uint32_t generation = 0;
-  bool finished = false;
+  Standing standing = Standing::under_way;
 };
 
 std::optional<RunState> decode_state(std::span<const std::byte> file) {
@@ -26,17 +26,17 @@ std::optional<RunState> decode_state(std::span<const std::byte> file) {
   RunState out;
   in.get(out.run);
   in.get(out.generation);
-  in.get(out.finished);
+  out.standing = static_cast<Standing>(in.get_up_to<std::uint8_t>(static_cast<std::uint8_t>(Standing::ending)));
   return in.complete() ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace
 
-Status Recovery::write_state(Context& context, bool finished) {
+Status Recovery::write_state(Context& context, Standing standing) {
   ArchiveWriter out;
   out.put(run_);
   out.put(generation_);
-  out.put(finished);
+  out.put(standing);
   return context.storage().write(kStateFile, params::write_checkpoint({{"state", out.take()}}));
 }
 
@@ -55,15 +55,22 @@ Status Recovery::clear(Context& context) {
 Status Recovery::begin(Context& context, const Job& job, std::uint64_t model_hash) {
   if (!enabled()) return {};
   if (const Status read = read_earlier(context, job, model_hash); !read.ok()) return read;
-  return write_state(context, false);
+  return write_state(context, over_ ? Standing::ending : Standing::under_way);
 }
 
 Status Recovery::read_earlier(Context& context, const Job& job, std::uint64_t model_hash) {
   const auto file = context.storage().read(kStateFile);
   if (!file.ok() && file.error().code != Errc::bad_data) return file.error();
-  const std::optional<RunState> state = file.ok() ? decode_state(*file) : std::nullopt;
+  std::optional<RunState> state;
+  if (file.ok()) state = decode_state(*file);
   if (file.ok() && !state) context.log(Severity::warning, "run.state is damaged; the checkpoints tell what they can", {});
-  if (!settings_.recover || (state && state->finished) || !file.ok()) return clear(context);
+  if (!settings_.recover || (state && state->standing == Standing::finished) || !file.ok()) return clear(context);
+  if (state && state->standing == Standing::ending) {
+    over_ = true;
+    run_ = state->run;
+    generation_ = state->generation + 1;
+    return {};
+  }
 
   auto found = shelf_.open(context.storage());
   if (!found.ok()) return found.error();
@@ -149,9 +156,9 @@ bool Recovery::save(Context& context, Checkpoint&& checkpoint) {
   return true;
 }
 
-void Recovery::finish(Context& context) {
+void Recovery::note(Context& context, Standing standing) {
   if (!enabled()) return;
-  if (const Status written = write_state(context, true); !written.ok()) {
+  if (const Status written = write_state(context, standing); !written.ok()) {
     context.log(Severity::error, "run.state cannot be written: a later start in this folder would resume the run",
                 {{"cause", written.error().text}});
   }

@@ -24,6 +24,9 @@ struct RecoverySettings {
   bool recover = true;                   ///< false: what an earlier life left is removed
 };
 
+/// As run.state says it.
+enum class Standing : std::uint8_t { under_way, finished, ending };  ///< finished was there first: older files say 0 or 1
+
 class Recovery {
  public:
   static constexpr std::string_view kStateFile = "run.state";
@@ -52,22 +55,27 @@ class Recovery {
   /// What is in the checkpoint is no longer in the journal: call it with nothing handled in between. False where it could not be written;
   /// training goes on, and alarm() says so.
   bool save(Context& context, Checkpoint&& checkpoint);
-  /// The run has ended: a later start in this folder is another run.
-  void finish(Context& context);
+  /// All is saved, and whoever comes is told so. The next life does nothing but that: see over().
+  void ending(Context& context) { note(context, Standing::ending); }
+  /// The run has ended and everybody knows: a later start in this folder is another run.
+  void finish(Context& context) { note(context, Standing::finished); }
+  /// An earlier life has ended the run, and did not live to tell everybody.
+  [[nodiscard]] bool over() const { return over_; }
   /// Empty: all is well.
   [[nodiscard]] const std::string& alarm() const { return alarm_; }
 
  private:
   Status read_earlier(Context& context, const Job& job, std::uint64_t model_hash);
   Status clear(Context& context);
-  Status write_state(Context& context, bool finished);
+  Status write_state(Context& context, Standing standing);
+  void note(Context& context, Standing standing);
 
   RecoverySettings settings_;
   CheckpointShelf shelf_;
   Journal journal_;
   std::uint64_t run_;
   std::uint32_t generation_;
-  bool resumed_ = false;
+  bool resumed_ = false, over_ = false;
   std::optional<Checkpoint> checkpoint_;
   std::vector<JournalEntry> rolled_back_;
   std::optional<Instant> last_;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/mutant.h"
 #include "learning/params/replica.h"
 
 #include <algorithm>
 
+#include "base/mutant.h"
 #include "learning/params/arithmetic.h"
 
 namespace hourglass::params {

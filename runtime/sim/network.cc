@@ -5,6 +5,9 @@
 #include <cmath>
 
 namespace hourglass::sim {
+namespace {
+constexpr double kLateSecondsMax = 1.0;  ///< of a message that others overtake
+}
 
 Network::Network(std::uint64_t seed, const SimOptions& options)
     : random_(Random(seed).fork("network")),
@@ -49,7 +52,6 @@ Network::Departure Network::send_aside(ActorId from, ActorId to, Instant ready) 
 }
 
 Duration Network::late_copy(bool reorder) {
-  constexpr double kLateSecondsMax = 1.0;
   return reorder ? from_seconds(random_.uniform() * kLateSecondsMax) : Duration::zero();
 }
 
@@ -58,7 +60,8 @@ Instant Network::arrival(const Link& link, const Pair& pair, Instant starts) {
   Instant at = starts + link.latency + jitter;
   if (link.tail > Duration::zero()) at += from_seconds(-std::log(1.0 - tail_random_.uniform()) * seconds(link.tail));
   const auto clogged = clogged_.find(pair);
-  return clogged == clogged_.end() ? at : std::max(at, clogged->second);
+  if (clogged == clogged_.end() || at >= clogged->second) return at;
+  return clogged->second + (reorder_ || link.reorder ? from_seconds(tail_random_.uniform() * kLateSecondsMax) : Duration::zero());
 }
 
 Instant Network::receive(ActorId from, ActorId to, std::size_t bytes, Instant first_byte) {

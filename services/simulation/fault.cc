@@ -52,7 +52,7 @@ Fault random_fault(const Job& job, Duration within, bool spare_aggregator, Rando
   switch (out.kind) {
     case FaultKind::crash:
     case FaultKind::stop:
-      out.restart_after = between(random, 0, 4);
+      out.restart_after = between(random, 0, random.below(3) == 0 ? 0.3 : 4);  // soon enough for what was on its way, now and then
       out.keeps_disk = random.below(2) == 0 || out.who.role == Role::aggregator;  // without its disk it is another run
       if (out.who.role == Role::aggregator) out.kind = FaultKind::crash;           // asked to leave, it ends the run
       break;
@@ -83,7 +83,19 @@ std::string to_string(const Whom& whom) {
 
 std::vector<Fault> random_faults(const Job& job, std::size_t count, Duration within, bool spare_aggregator, Random& random) {
   std::vector<Fault> out;
-  for (std::size_t i = 0; i < count; ++i) out.push_back(random_fault(job, within, spare_aggregator, random));
+  for (std::size_t i = 0; i < count; ++i) {
+    out.push_back(random_fault(job, within, spare_aggregator, random));
+    const Fault crash = out.back();
+    if (crash.kind != FaultKind::crash || crash.who.role != Role::aggregator || random.below(2) == 0) continue;
+    Fault late;  // what was sent to one life comes to the next
+    late.kind = FaultKind::clog;
+    late.at = std::max(Duration::zero(), crash.at - between(random, 0, 0.5));
+    late.who.role = Role::conv_worker;
+    late.to = crash.who;
+    late.one_way = true;
+    late.lasts = crash.at - late.at + *crash.restart_after + between(random, 0, 2);
+    out.push_back(late);
+  }
   std::stable_sort(out.begin(), out.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   return out;
 }

@@ -54,7 +54,7 @@ TEST(FaultScript, ErrorsNameThePlaceAndWhatIsAllowed) {
   EXPECT_NE(error_of("[[fault]]\nkind = \"crash\"\nat = -1\nwho = \"aggregator\"\n").find("f.toml:3:6: at must be a number from 0"),
             std::string::npos);
   EXPECT_NE(error_of("[[fault]]\nkind = \"crash\"\nat = 1\nwho = \"worker\"\n").find("names no process"), std::string::npos);
-  EXPECT_NE(error_of("[[fault]]\nkind = \"crash\"\nat = 1\nwho = \"aggregator\"\nrestart = 1\n").find("did you mean restart_after?"),
+  EXPECT_NE(error_of("[[fault]]\nkind = \"crash\"\nat = 1\nwho = \"aggregator\"\nrestart_aftr = 1\n").find("did you mean restart_after?"),
             std::string::npos);
   EXPECT_NE(error_of("[[fault]]\nkind = \"freeze\"\nat = 1\nwho = \"aggregator\"\n").find("needs for = a number"), std::string::npos);
 }

@@ -173,7 +173,7 @@ TEST_P(Membership, R7_ABusyOneAndOneThatStandsStillForAWhileAreNotCalledDead) {
   cluster.reactor().run_for(16s);
   EXPECT_EQ(cluster.reactor().metrics_of(kAggregator).value("members_lost"), 0);
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
-  EXPECT_EQ(cluster.result()["samples_repeated"], 0);
+  EXPECT_LE(cluster.result()["samples_repeated"].get<int>(), 32) << "at most the batch that reached the frozen one, and that it did not know of";
   EXPECT_EQ(cluster.violations(), std::vector<std::string>());
 }
 
@@ -262,11 +262,11 @@ TEST(MembershipRules, R3_ASecondLiveProcessWithTheSameIdIsRefusedAndTheFirstIsNo
 
 TEST(MembershipRules, AWorkersHeldBackGradientIsCountedWhenItDies) {
   ClusterOptions options;
-  options.job.samples = 4000;
+  options.job.samples = 6000;
   options.job.compress = "topk ratio=0.01";
   options.job.dead_after_seconds = 4;
   Cluster cluster(options);
-  ASSERT_TRUE(cluster.run_until_samples(1000));
+  ASSERT_TRUE(cluster.run_until_samples(3000));
   cluster.reactor().crash(cluster.id(Role::conv_worker, 0));
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
   EXPECT_EQ(cluster.reactor().metrics_of(kAggregator).value("residuals_lost"), 1) << "and those that flushed lost nothing";

@@ -32,6 +32,8 @@ class Checks {
   void posted_by_worker(const sim::Delivery& delivery);
   void handled(const sim::Delivery& delivery);
   void ledger(const std::string& result);
+  /// The disk was never full: a later life of the aggregator knows of all that was decided.
+  [[nodiscard]] bool journal_whole() { return cluster_.reactor().storage("aggregator").refused() == 0; }
   template <class M>
   std::optional<M> read(const sim::Delivery& delivery);
   [[nodiscard]] Instant now() { return cluster_.reactor().now(); }

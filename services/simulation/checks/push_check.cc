@@ -14,7 +14,7 @@ std::string push_name(ActorId child, Group group, std::uint64_t clock) {
 }
 }  // namespace
 
-void PushCheck::posts(Instant now, ActorId to, const Welcome& welcome) {
+void PushCheck::posts(Instant now, ActorId to, const Welcome& welcome, bool journal_whole) {
   if (welcome.generation != generation_) {
     restarted_ = generation_ != 0;  // what it rolled back, no message tells: its versions may be fewer than counted here, never more
     generation_ = welcome.generation;
@@ -31,7 +31,7 @@ void PushCheck::posts(Instant now, ActorId to, const Welcome& welcome) {
     const Group group = to.role == Role::fc_worker ? Group::fc : Group::conv;
     next_[{generation_, group, kAggregator, to}] = welcome.first_clock;
     const auto decided = decided_below_.find({group, to});
-    if (!tree() && decided != decided_below_.end() && welcome.first_clock < decided->second) {
+    if (!tree() && journal_whole && decided != decided_below_.end() && welcome.first_clock < decided->second) {
       violations_.add(now, "clocks of several lives", to_string(to) + " is to begin at clock " + std::to_string(welcome.first_clock) +
                                                           "; its pushes below " + std::to_string(decided->second) + " were decided");
     }

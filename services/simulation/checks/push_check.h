@@ -28,7 +28,8 @@ class PushCheck {
   void posts(Instant now, ActorId parent, ActorId child, const PushVerdict& verdict);
   void posts(Instant now, const ParameterUpdate& update);  ///< the aggregator's
   void posts(Instant now, const SnapshotChunk& chunk);     ///< likewise
-  void posts(Instant now, ActorId to, const Welcome& welcome);
+  /// `journal_whole`: earlier lives' verdicts are known to the present one.
+  void posts(Instant now, ActorId to, const Welcome& welcome, bool journal_whole);
   void posts(const Roster& roster);
 
   /// Samples in this worker's pushes that it knows to be settled.
