@@ -42,10 +42,14 @@ bool has_trained(const std::string& run, std::uint64_t samples, int generation =
   return status.is_object() && status["generation"] == generation && status.value("samples_done", std::uint64_t{0}) >= samples;
 }
 
-bool has_checkpoint(const std::string& run) {
+std::vector<std::string> checkpoints(const std::string& run) {
+  std::vector<std::string> files;
   std::error_code code;
-  return std::any_of(fs::directory_iterator(run, code), fs::directory_iterator(),
-                     [](const fs::directory_entry& entry) { return entry.path().extension() == ".hgck"; });
+  for (const auto& entry : fs::directory_iterator(run, code)) {
+    if (entry.path().extension() == ".hgck") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
 }
 
 void expect_balance(const json& result) {
@@ -59,7 +63,7 @@ TEST(Recovery, R14_AKilledAggregatorGoesOnFromItsCheckpointAndTheRunEnds) {
   const std::string folder = fresh_folder("killed_aggregator");
   const std::string run = folder + "/run";
   Program program(HOURGLASS_PROGRAM, train_words(run, {"--samples", "30000"}), folder);
-  ASSERT_TRUE(eventually([&] { return has_trained(run, 3000) && has_checkpoint(run); })) << program.errors();
+  ASSERT_TRUE(eventually([&] { return has_trained(run, 3000) && !checkpoints(run).empty(); })) << program.errors();
   const auto before = children(program.id(), "aggregator");
   ASSERT_EQ(before.size(), 1U);
   const auto workers = children(program.id(), "conv-worker");
@@ -120,7 +124,7 @@ TEST(Recovery, K8_ARunWhoseEveryProcessWasKilledIsResumedAndABrokenCheckpointIsN
   const std::string run = folder + "/run";
   {
     Program program(HOURGLASS_PROGRAM, train_words(run, {"--samples", "24000", "--fc-workers", "0"}), folder);
-    ASSERT_TRUE(eventually([&] { return has_trained(run, 3000) && has_checkpoint(run); })) << program.errors();
+    ASSERT_TRUE(eventually([&] { return has_trained(run, 3000) && checkpoints(run).size() >= 2; })) << program.errors();
     const auto all = children(program.id());
     for (const pid_t child : children(program.id(), "aggregator")) kill(child, SIGKILL);
     program.signal(SIGKILL);
@@ -129,11 +133,7 @@ TEST(Recovery, K8_ARunWhoseEveryProcessWasKilledIsResumedAndABrokenCheckpointIsN
       EXPECT_TRUE(
           eventually([&] { return kill(child, 0) != 0 || read_text("/proc/" + std::to_string(child) + "/cmdline").value_or("").empty(); }));
   }
-  std::vector<std::string> files;
-  for (const auto& entry : fs::directory_iterator(run)) {
-    if (entry.path().extension() == ".hgck") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
+  const std::vector<std::string> files = checkpoints(run);
   ASSERT_GE(files.size(), 2U);
   fs::resize_file(files.back(), fs::file_size(files.back()) / 2);
   Program verify(HOURGLASS_PROGRAM, {"checkpoint", "verify", run}, fresh_folder("all_killed_verify"));
