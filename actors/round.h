@@ -23,8 +23,8 @@ class SynchronousRound {
 
   /// A batch of `from` has come, forwarded with `version`.
   Place came(ActorId from, std::uint64_t version);
-  /// Has each of `expected` sent its batch of the earliest round among `here`, those that no step has taken yet? One that is in a later round
-  /// has had its batch of this one taken: it may wait for the others' pushes, and sends nothing before them.
+  /// Has each of `expected` sent its batch of the earliest round among `here`, those that no step has taken yet? One that is in a later
+  /// round has had its batch of this one taken: it may wait for the others' pushes, and sends nothing before them.
   [[nodiscard]] bool complete(const std::vector<ActorId>& expected, std::span<const Place> here) const;
   void forget(ActorId gone) { newest_.erase(gone); }
 

@@ -67,7 +67,8 @@ bool MembershipClient::on(Context& context, Welcome&& message) {
   heard(context);
   if (message.attempt != attempt_) return false;
   // The same once more, or of an earlier membership; a later first clock says that this process was lost meanwhile, and is a new member.
-  if (joined() && welcome_->run == message.run && welcome_->generation == message.generation && message.first_clock <= welcome_->first_clock)
+  if (joined() && welcome_->run == message.run && welcome_->generation == message.generation &&
+      message.first_clock <= welcome_->first_clock)
     return false;
   context.log(
       Severity::info, "joined",
@@ -92,9 +93,7 @@ void MembershipClient::join_again(Context& context) {
 void MembershipClient::on(Context& context, const Refuse& message) {
   heard(context);
   switch (message.code) {
-    case Refusal::unknown_member:
-      join_again(context);
-      return;
+    case Refusal::unknown_member: join_again(context); return;
     case Refusal::role_full:
       context.log(Severity::warning, "refused for now", {{"cause", message.text}});
       context.wake_after(kRefusedPause, kHelloTimer);
@@ -110,7 +109,9 @@ void MembershipClient::on(Context& context, const Refuse& message) {
 
 bool MembershipClient::on(Context& context, Roster&& message) {
   heard(context);
-  if (!joined() || message.generation != generation() || (roster_.revision != 0 && message.revision <= roster_.revision && !mutant(Mutant::old_roster_taken))) return false;
+  if (!joined() || message.generation != generation() ||
+      (roster_.revision != 0 && message.revision <= roster_.revision && !mutant(Mutant::old_roster_taken)))
+    return false;
   roster_ = std::move(message);
   std::set<ActorId> present;
   for (const Member& member : roster_.members) {

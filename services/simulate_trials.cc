@@ -19,7 +19,8 @@ constexpr std::uint64_t kRandomFaultsMax = 8;
 
 /// Settings that name the seeds, and those of the process, say nothing about a run.
 bool part_of_replay(const Setting& setting) {
-  for (const std::string_view other : {"run.seed", "run.dir", "simulate.seeds", "simulate.first_seed", "simulate.trace", "simulate.compare"}) {
+  for (const std::string_view other :
+       {"run.seed", "run.dir", "simulate.seeds", "simulate.first_seed", "simulate.trace", "simulate.compare"}) {
     if (setting.key == other) return false;
   }
   return setting.section() != "log" && setting.section() != "monitor" && setting.section() != "process";

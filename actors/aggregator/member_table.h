@@ -27,7 +27,8 @@ class MemberTable {
     std::uint64_t incarnation = 0;
     std::uint32_t attempt = 0;
     std::uint64_t first_clock = 0;  ///< of its pushes
-    std::uint32_t membership = 0;   ///< rises each time it joins; above `attempt` where a Hello came late that it had said before it was lost
+    std::uint32_t membership =
+        0;  ///< rises each time it joins; above `attempt` where a Hello came late that it had said before it was lost
     Instant joined{};
     Instant last_seen{};
     std::uint64_t progress_age_ms = 0;

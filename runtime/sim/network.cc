@@ -51,9 +51,7 @@ Network::Departure Network::send_aside(ActorId from, ActorId to, Instant ready) 
   return departure;
 }
 
-Duration Network::late_copy(bool reorder) {
-  return reorder ? from_seconds(random_.uniform() * kLateSecondsMax) : Duration::zero();
-}
+Duration Network::late_copy(bool reorder) { return reorder ? from_seconds(random_.uniform() * kLateSecondsMax) : Duration::zero(); }
 
 Instant Network::arrival(const Link& link, const Pair& pair, Instant starts) {
   const auto jitter = Duration(static_cast<Duration::rep>(random_.uniform() * static_cast<double>(link.jitter.count())));

@@ -120,18 +120,20 @@ std::vector<Setting> make_table() {
                          HG_MEMBER(simulation.conv_ms))),
       of_simulation(
           real("simulate.fc_time", "--fc-time", 0, 1e6, "milliseconds of an FC worker's step on one batch", HG_MEMBER(simulation.fc_ms))),
-      of_simulation(text("simulate.faults", "--faults", "a file, \"random\", or empty",
-                         "what goes wrong, and when: a script of [[fault]] tables, or a schedule that the seed draws; see docs/operations.md",
-                         HG_MEMBER(simulation.faults))),
+      of_simulation(
+          text("simulate.faults", "--faults", "a file, \"random\", or empty",
+               "what goes wrong, and when: a script of [[fault]] tables, or a schedule that the seed draws; see docs/operations.md",
+               HG_MEMBER(simulation.faults))),
       of_simulation(whole("simulate.seeds", "--seeds", 0, kMany,
                           "run so many seeds, one after the other, under random faults where --faults names no others; 0: one run",
                           HG_MEMBER(simulation.seeds))),
-      of_simulation(whole("simulate.first_seed", "--first-seed", 0, kMany, "first of them; 0: that of --seed", HG_MEMBER(simulation.first_seed))),
+      of_simulation(
+          whole("simulate.first_seed", "--first-seed", 0, kMany, "first of them; 0: that of --seed", HG_MEMBER(simulation.first_seed))),
       of_simulation(yes_no("simulate.random_cluster", "--random-cluster",
                            "the seed draws the whole job, a tiny one, its network and its faults; the settings of the job are not used",
                            HG_MEMBER(simulation.random_cluster))),
-      of_simulation(text("simulate.trace", "--trace", "a file, or empty", "writes a line for each message and fault",
-                         HG_MEMBER(simulation.trace))),
+      of_simulation(
+          text("simulate.trace", "--trace", "a file, or empty", "writes a line for each message and fault", HG_MEMBER(simulation.trace))),
       of_simulation(text("simulate.compare", "--compare", "a file, or empty", "a trace that the run must repeat; stops where it does not",
                          HG_MEMBER(simulation.compare))),
       of_simulation(text("simulate.slow", "--slow", "as \"conv-0:10, fc-1:2.5\", or empty",

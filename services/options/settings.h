@@ -18,15 +18,15 @@ struct SimulationSettings {
   double conv_ms = 20;  ///< forward and backward of one CONV worker's batch
   double fc_ms = 8;     ///< an FC worker's step on one batch
   bool free_evaluation = false;
-  std::string faults;           ///< a fault script, "random", or empty: none
-  std::uint64_t seeds = 0;      ///< runs to make, one a seed; 0: one run, and no more said of it than of any run
-  std::uint64_t first_seed = 0; ///< 0: the job's
-  bool random_cluster = false;  ///< the seed draws the job and the network, too
-  std::string trace;            ///< file for one line a message; empty: none
-  std::string compare;          ///< a trace that this run must repeat; empty: none
-  std::string slow;        ///< see options/slow_workers.h
-  double pause_ms = 0;     ///< that a CONV worker stands still, now and then,
-  double pause_share = 0;  ///< at this share of its batches
+  std::string faults;            ///< a fault script, "random", or empty: none
+  std::uint64_t seeds = 0;       ///< runs to make, one a seed; 0: one run, and no more said of it than of any run
+  std::uint64_t first_seed = 0;  ///< 0: the job's
+  bool random_cluster = false;   ///< the seed draws the job and the network, too
+  std::string trace;             ///< file for one line a message; empty: none
+  std::string compare;           ///< a trace that this run must repeat; empty: none
+  std::string slow;              ///< see options/slow_workers.h
+  double pause_ms = 0;           ///< that a CONV worker stands still, now and then,
+  double pause_share = 0;        ///< at this share of its batches
 };
 
 /// What `hourglass chaos` does to its run. Texts as services/chaos/nemesis.h reads them.

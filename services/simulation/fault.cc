@@ -52,9 +52,9 @@ Fault random_fault(const Job& job, Duration within, bool spare_aggregator, Rando
   switch (out.kind) {
     case FaultKind::crash:
     case FaultKind::stop:
-      out.restart_after = between(random, 0, random.below(3) == 0 ? 0.3 : 4);  // soon enough for what was on its way, now and then
+      out.restart_after = between(random, 0, random.below(3) == 0 ? 0.3 : 4);     // soon enough for what was on its way, now and then
       out.keeps_disk = random.below(2) == 0 || out.who.role == Role::aggregator;  // without its disk it is another run
-      if (out.who.role == Role::aggregator) out.kind = FaultKind::crash;           // asked to leave, it ends the run
+      if (out.who.role == Role::aggregator) out.kind = FaultKind::crash;          // asked to leave, it ends the run
       break;
     case FaultKind::slow: out.factor = static_cast<double>(2 + random.below(9)); break;
     case FaultKind::full_disk: out.who = {Role::aggregator, 0}; break;  // the others write nothing
@@ -77,9 +77,7 @@ Fault random_fault(const Job& job, Duration within, bool spare_aggregator, Rando
 
 std::string_view name_of(FaultKind kind) { return kNames.at(static_cast<std::size_t>(kind)); }
 
-std::string to_string(const Whom& whom) {
-  return std::string(name_of(whom.role)) + (whom.place ? " " + std::to_string(*whom.place) : "");
-}
+std::string to_string(const Whom& whom) { return std::string(name_of(whom.role)) + (whom.place ? " " + std::to_string(*whom.place) : ""); }
 
 std::vector<Fault> random_faults(const Job& job, std::size_t count, Duration within, bool spare_aggregator, Random& random) {
   std::vector<Fault> out;

@@ -42,10 +42,10 @@ struct Fault {
   FaultKind kind = FaultKind::crash;
   Duration at{};  ///< since the start of the cluster
   Whom who;
-  std::optional<Whom> to;    ///< of cut, clog, lossy; empty: everybody
-  bool one_way = false;      ///< only from `who` to `to`
-  Duration lasts{};          ///< of what passes
-  double factor = 0;         ///< of slow and lossy
+  std::optional<Whom> to;                 ///< of cut, clog, lossy; empty: everybody
+  bool one_way = false;                   ///< only from `who` to `to`
+  Duration lasts{};                       ///< of what passes
+  double factor = 0;                      ///< of slow and lossy
   std::optional<Duration> restart_after;  ///< of crash and stop; empty: never
   bool keeps_disk = true;                 ///< does its successor find the same disk?
 };

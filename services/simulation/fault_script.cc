@@ -109,9 +109,10 @@ class Reader {
     std::size_t place = 0;
     const bool numbered = space != std::string::npos;
     if (!role || (numbered && !kinds::parse_number(std::string_view(text).substr(space + 1), place))) {
-      complain(*table_.get(key), std::string(key) + " = \"" + text +
-                                     "\" names no process: it must be data-loader, conv-worker, fc-worker, tree-node, aggregator or monitor, "
-                                     "with or without a number from 0, as \"conv-worker 0\"");
+      complain(*table_.get(key),
+               std::string(key) + " = \"" + text +
+                   "\" names no process: it must be data-loader, conv-worker, fc-worker, tree-node, aggregator or monitor, "
+                   "with or without a number from 0, as \"conv-worker 0\"");
       return out;
     }
     out.role = *role;

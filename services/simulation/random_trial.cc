@@ -41,8 +41,8 @@ Job random_job(Random& random) {
   job.dataset = "synthetic";
   job.conv_workers = 1 + static_cast<std::uint32_t>(random.below(8));
   job.fc_workers = one_of<std::uint32_t>({0, 1, 1, 2, 3}, random);
-  job.model = job.fc_workers > 0 ? "conv 2 kernel=5 stride=4 | relu | flatten | cut | fc"
-                                 : "conv 2 kernel=5 stride=4 | relu | flatten | fc";
+  job.model =
+      job.fc_workers > 0 ? "conv 2 kernel=5 stride=4 | relu | flatten | cut | fc" : "conv 2 kernel=5 stride=4 | relu | flatten | fc";
   job.staleness = one_of<std::int64_t>({0, 1, 3, 8, kUnlimited}, random);
   job.local_steps = one_of<std::uint32_t>({1, 1, 2, 3}, random);
   job.outstanding = 1 + static_cast<std::uint32_t>(random.below(3));

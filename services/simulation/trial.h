@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "services/simulation/adversary.h"
 #include "services/simulation/checks/checks.h"
 #include "services/simulation/fault.h"
-#include "services/simulation/adversary.h"
 #include "services/simulation/simulated_cluster.h"
 
 namespace hourglass {
@@ -15,7 +15,7 @@ namespace hourglass {
 struct TrialOptions {
   SimulatedClusterOptions cluster;
   std::vector<Fault> faults;
-  bool loss_falls = true;                          ///< in the end the test loss must be below that of a guess
+  bool loss_falls = true;                            ///< in the end the test loss must be below that of a guess
   Duration heals_within = std::chrono::minutes(20);  ///< of virtual time after the last fault: then the run must have ended
 };
 
@@ -47,8 +47,8 @@ class Trial {
   std::function<bool()> watch_;
 };
 
-/// A cluster that the seed draws: 1 to 8 CONV workers, 0 to 3 FC workers, now and then tree nodes, any staleness bound and compression, a bad
-/// network, and up to seven faults; the model and the data are tiny.
+/// A cluster that the seed draws: 1 to 8 CONV workers, 0 to 3 FC workers, now and then tree nodes, any staleness bound and compression, a
+/// bad network, and up to seven faults; the model and the data are tiny.
 TrialOptions random_trial(std::uint64_t seed);
 /// Its cluster and network as one line.
 std::string describe(const SimulatedClusterOptions& cluster);

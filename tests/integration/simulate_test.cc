@@ -24,8 +24,9 @@ TEST(SimulateFaults, RandomClustersRunByTheSeedAndTellWhatTheyAre) {
   EXPECT_NE(program.errors().find("10 runs"), std::string::npos) << program.errors();
 }
 
-const std::vector<std::string> kSmallJob = {"simulate", "--dataset", "synthetic", "--model", "conv 2 kernel=5 stride=4 | relu | flatten | cut | fc",
-                                            "--samples", "1600", "--batch", "16"};
+const std::vector<std::string> kSmallJob = {
+    "simulate",  "--dataset", "synthetic", "--model", "conv 2 kernel=5 stride=4 | relu | flatten | cut | fc",
+    "--samples", "1600",      "--batch",   "16"};
 
 std::vector<std::string> with(std::vector<std::string> more) {
   more.insert(more.begin(), kSmallJob.begin(), kSmallJob.end());
@@ -34,9 +35,7 @@ std::vector<std::string> with(std::vector<std::string> more) {
 
 TEST(SimulateFaults, AScriptBefallsTheJobAndATraceShowsItAndRepeats) {
   const std::string folder = fresh_folder("fault_script");
-  ASSERT_TRUE(write_text(folder + "/f.toml",
-                         "[[fault]]\nkind = \"crash\"\nat = 0.8\nwho = \"conv-worker 1\"\nrestart_after = 1\n")
-                  .ok());
+  ASSERT_TRUE(write_text(folder + "/f.toml", "[[fault]]\nkind = \"crash\"\nat = 0.8\nwho = \"conv-worker 1\"\nrestart_after = 1\n").ok());
   for (const bool again : {false, true}) {
     Program program(HOURGLASS_PROGRAM, with({"--faults", "f.toml", again ? "--compare" : "--trace", "t.txt"}), folder);
     ASSERT_EQ(program.wait(), 0) << program.errors();
@@ -68,9 +67,10 @@ TEST(SimulateFaults, AJobThatCannotEndFailsWithTheCommandThatRunsItAgain) {
   EXPECT_EQ(program.wait(), 1);
   EXPECT_NE(program.errors().find("liveness: all is healed, and training does not end"), std::string::npos) << program.errors();
   EXPECT_NE(program.errors().find("paused: no data-loader"), std::string::npos) << program.errors();
-  EXPECT_NE(program.errors().find("seed 4 again: hourglass simulate --model 'conv 2 kernel=5 stride=4 | relu | flatten | cut | fc' --dataset "
-                                  "synthetic --batch 16 --samples 1600 --faults f.toml --seed 4"),
-            std::string::npos)
+  EXPECT_NE(
+      program.errors().find("seed 4 again: hourglass simulate --model 'conv 2 kernel=5 stride=4 | relu | flatten | cut | fc' --dataset "
+                            "synthetic --batch 16 --samples 1600 --faults f.toml --seed 4"),
+      std::string::npos)
       << program.errors();
   EXPECT_EQ(json::parse(program.output())["failed_seeds"], json::array({4}));
 }

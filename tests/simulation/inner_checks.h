@@ -39,10 +39,10 @@ class InnerChecks final : public Witness {
     std::tuple<std::uint32_t, std::uint32_t, std::uint64_t> joined;  ///< generation, attempt, first clock
     double stepped = 0, sent = 0, returned = 0, size = 0;
     double pushed = 0, returned_then = 0, held = 0;  ///< when the newest push was made: stepped, returned, and what was held after it
-    std::optional<double> inherited;  ///< what its memory held when it joined, as its first push tells
-    std::map<std::uint64_t, double> open;  ///< by clock: pushes without a verdict
-    std::uint64_t made = 0, posted = 0;    ///< pushes
-    std::uint64_t next = 0;                ///< clock
+    std::optional<double> inherited;                 ///< what its memory held when it joined, as its first push tells
+    std::map<std::uint64_t, double> open;            ///< by clock: pushes without a verdict
+    std::uint64_t made = 0, posted = 0;              ///< pushes
+    std::uint64_t next = 0;                          ///< clock
   };
   void see_posted(const sim::Delivery& delivery);
   void see_handled(const sim::Delivery& delivery);

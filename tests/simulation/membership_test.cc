@@ -142,7 +142,8 @@ TEST_P(Membership, R15_TheSameWorkerIsKilledAndReplacedTenTimesInARow) {
     cluster.reactor().crash(victim);
     victim = cluster.add(Role::conv_worker);
     const auto trains = [&] { return cluster.pushes_applied().contains(victim); };
-    ASSERT_TRUE(cluster.reactor().run_until(trains, 12s)) << "the heir of death " << death << " does not train: " << cluster.status().dump();
+    ASSERT_TRUE(cluster.reactor().run_until(trains, 12s))
+        << "the heir of death " << death << " does not train: " << cluster.status().dump();
   }
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
   EXPECT_EQ(cluster.result()["samples"], 9000);
@@ -173,7 +174,8 @@ TEST_P(Membership, R7_ABusyOneAndOneThatStandsStillForAWhileAreNotCalledDead) {
   cluster.reactor().run_for(16s);
   EXPECT_EQ(cluster.reactor().metrics_of(kAggregator).value("members_lost"), 0);
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
-  EXPECT_LE(cluster.result()["samples_repeated"].get<int>(), 32) << "at most the batch that reached the frozen one, and that it did not know of";
+  EXPECT_LE(cluster.result()["samples_repeated"].get<int>(), 32)
+      << "at most the batch that reached the frozen one, and that it did not know of";
   EXPECT_EQ(cluster.violations(), std::vector<std::string>());
 }
 

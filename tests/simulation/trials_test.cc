@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random clusters under random faults, with every checker looking: two thousand seeds, in shards. A failing seed prints how to run it alone.
+// Random clusters under random faults, with every checker looking: two thousand seeds, in shards. A failing seed prints how to run it
+// alone.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -27,8 +28,8 @@ void log_to_stderr(Trial& trial) {
 
 std::string replay(std::uint64_t seed, const TrialOptions& options) {
   return "seed " + std::to_string(seed) + "; alone: hourglass simulate --random-cluster true --seed " + std::to_string(seed) +
-         ", or HOURGLASS_TEST_SEED=" + std::to_string(seed) + " HOURGLASS_TEST_LOG=1 trials --gtest_filter='*Shard/0'\n  " + describe(options.cluster) +
-         "\n";
+         ", or HOURGLASS_TEST_SEED=" + std::to_string(seed) + " HOURGLASS_TEST_LOG=1 trials --gtest_filter='*Shard/0'\n  " +
+         describe(options.cluster) + "\n";
 }
 
 /// Empty where all is well.

@@ -49,7 +49,8 @@ void Checks::posted(const sim::Delivery& delivery) {
 void Checks::posted_by_aggregator(const sim::Delivery& delivery) {
   switch (delivery.envelope.type) {
     case MessageType::welcome:
-      if (const auto m = read<Welcome>(delivery)) order_.posts(delivery.at, *m), pushes_.posts(delivery.at, delivery.to, *m, journal_whole());
+      if (const auto m = read<Welcome>(delivery))
+        order_.posts(delivery.at, *m), pushes_.posts(delivery.at, delivery.to, *m, journal_whole());
       return;
     case MessageType::roster:
       if (const auto m = read<Roster>(delivery)) order_.posts(delivery.at, *m), pushes_.posts(*m);
@@ -102,7 +103,8 @@ void Checks::handled(const sim::Delivery& delivery) {
       if (const auto m = read<BatchRequest>(delivery)) leases_.handles(delivery.at, delivery.to, envelope.from, *m);
       return;
     case MessageType::welcome:
-      if (const auto m = read<Welcome>(delivery)) order_.handles(delivery.to, *m), pushes_.handles(delivery.to, *m), leases_.handles(delivery.to, *m);
+      if (const auto m = read<Welcome>(delivery))
+        order_.handles(delivery.to, *m), pushes_.handles(delivery.to, *m), leases_.handles(delivery.to, *m);
       return;
     default: return;
   }
@@ -115,7 +117,8 @@ void Checks::at_end(bool finished, bool loss_falls) {
   if (exit != nullptr && exit->code != ExitCode::ok) return violations_.add(now(), "liveness", "the aggregator ends with: " + exit->reason);
   const std::size_t credit = cluster_.network_options().credit_bytes;
   if (cluster_.reactor().credit_used_max() > std::max(credit, cluster_.reactor().largest_message())) {
-    violations_.add(now(), "memory within credit", std::to_string(cluster_.reactor().credit_used_max()) + " bytes were queued for one peer");
+    violations_.add(now(), "memory within credit",
+                    std::to_string(cluster_.reactor().credit_used_max()) + " bytes were queued for one peer");
   }
   const auto result = nlohmann::json::parse(cluster_.file("result.json"), nullptr, false);
   if (!result.is_object()) return violations_.add(now(), "liveness", "no result.json");
@@ -144,7 +147,8 @@ void Checks::ledger(const std::string& text) {
   for (const auto& [reason, count] : ledger.at("rejected").items()) settled += count.get<std::uint64_t>();
   const auto wrong = [&](const std::string& what, std::uint64_t said, std::uint64_t counted) {
     if (said != counted) {
-      violations_.add(now(), "the ledger balances", what + ": the run says " + std::to_string(said) + ", counted are " + std::to_string(counted));
+      violations_.add(now(), "the ledger balances",
+                      what + ": the run says " + std::to_string(said) + ", counted are " + std::to_string(counted));
     }
   };
   wrong("received", ledger.at("received").get<std::uint64_t>(), settled);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that must hold in a cluster whatever befalls it, looked at as an onlooker can: every message when it is posted and when it is handled,
-// and what the run says of itself at its end.
+// All that must hold in a cluster whatever befalls it, looked at as an onlooker can: every message when it is posted and when it is
+// handled, and what the run says of itself at its end.
 #pragma once
 
 #include <string>

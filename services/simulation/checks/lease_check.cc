@@ -27,9 +27,9 @@ void LeaseCheck::posts(Instant now, ActorId worker, const BatchRequest& request,
     }
   }
   if (!diverged && told_[worker] > pushes_.settled_samples(worker)) {
-    violations_.add(now, "done when settled", to_string(worker) + " says that " + std::to_string(told_[worker]) +
-                                                  " samples are done; in its settled pushes are " +
-                                                  std::to_string(pushes_.settled_samples(worker)));
+    violations_.add(now, "done when settled",
+                    to_string(worker) + " says that " + std::to_string(told_[worker]) + " samples are done; in its settled pushes are " +
+                        std::to_string(pushes_.settled_samples(worker)));
   }
 }
 
@@ -40,8 +40,9 @@ void LeaseCheck::handles(Instant now, ActorId loader, ActorId worker, const Batc
     if (lease == books.issued.end() || lease->second.worker != worker || lease->second.done || result.samples == 0) continue;
     lease->second.done = true;
     if (result.samples != lease->second.samples.size()) {
-      violations_.add(now, "leases", "lease " + std::to_string(result.lease) + " of " + std::to_string(lease->second.samples.size()) +
-                                         " samples comes back with " + std::to_string(result.samples));
+      violations_.add(now, "leases",
+                      "lease " + std::to_string(result.lease) + " of " + std::to_string(lease->second.samples.size()) +
+                          " samples comes back with " + std::to_string(result.samples));
     }
     for (const std::uint32_t sample : lease->second.samples) ++books.used[{lease->second.epoch, sample}];
     books.samples_used += lease->second.samples.size();
@@ -55,11 +56,12 @@ void LeaseCheck::posts(Instant now, ActorId loader, const DataProgress& progress
     violations_.add(now, "progress", "the data loader's progress goes back");
   }
   books.newest = progress;
-  const auto before = first_of_.try_emplace(loader, progress.samples_done - std::min(progress.samples_done, books.samples_used)).first->second;
+  const auto before =
+      first_of_.try_emplace(loader, progress.samples_done - std::min(progress.samples_done, books.samples_used)).first->second;
   if (progress.samples_done > before + books.samples_used) {
-    violations_.add(now, "each sample once", to_string(loader) + " counts " + std::to_string(progress.samples_done - before) +
-                                                 " samples as done; the leases that came back held " +
-                                                 std::to_string(books.samples_used));
+    violations_.add(now, "each sample once",
+                    to_string(loader) + " counts " + std::to_string(progress.samples_done - before) +
+                        " samples as done; the leases that came back held " + std::to_string(books.samples_used));
   }
 }
 
@@ -80,20 +82,22 @@ void LeaseCheck::at_end(Instant now, std::uint64_t samples, std::uint64_t repeat
     for (const auto& [sample, times] : books.handed) {
       const auto used = books.used.find(sample);
       if (used == books.used.end()) {
-        violations_.add(now, "each sample once", "sample " + std::to_string(sample.second) + " of epoch " + std::to_string(sample.first) +
-                                                     " was handed out and never came back");
+        violations_.add(now, "each sample once",
+                        "sample " + std::to_string(sample.second) + " of epoch " + std::to_string(sample.first) +
+                            " was handed out and never came back");
       } else {
         ++distinct, again += used->second - 1;
       }
     }
     const std::uint64_t before = first_of_.contains(loader) ? first_of_.at(loader) : 0;
     if (before + distinct != samples) {
-      violations_.add(now, "each sample once", std::to_string(distinct) + " different samples came back, after " + std::to_string(before) +
-                                                   " of earlier loaders; the run says " + std::to_string(samples));
+      violations_.add(now, "each sample once",
+                      std::to_string(distinct) + " different samples came back, after " + std::to_string(before) +
+                          " of earlier loaders; the run says " + std::to_string(samples));
     }
     if (again > repeated) {
-      violations_.add(now, "each sample once", std::to_string(again) + " samples were used again; the run says that " +
-                                                   std::to_string(repeated) + " were repeated");
+      violations_.add(now, "each sample once",
+                      std::to_string(again) + " samples were used again; the run says that " + std::to_string(repeated) + " were repeated");
     }
   }
 }

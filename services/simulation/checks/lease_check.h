@@ -36,7 +36,7 @@ class LeaseCheck {
     bool done = false;  ///< the loader has heard it
   };
   struct Loader {
-    std::map<std::uint64_t, Issued> issued;  ///< training leases, by id
+    std::map<std::uint64_t, Issued> issued;                                   ///< training leases, by id
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> handed;  ///< (epoch, sample) -> times
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> used;    ///< likewise, of those that came back done
     std::uint64_t samples_used = 0;
@@ -48,8 +48,8 @@ class LeaseCheck {
   Violations& violations_;
   std::map<ActorId, Loader> loaders_;
   std::map<ActorId, std::pair<std::uint32_t, std::uint32_t>> joined_;  ///< generation and attempt of each loader's newest Welcome
-  std::map<ActorId, std::uint64_t> told_;  ///< by worker: samples that it says are done
-  std::map<ActorId, std::uint64_t> first_of_;  ///< by loader: samples that were done before it came
+  std::map<ActorId, std::uint64_t> told_;                              ///< by worker: samples that it says are done
+  std::map<ActorId, std::uint64_t> first_of_;                          ///< by loader: samples that were done before it came
 };
 
 }  // namespace hourglass::checks

@@ -7,8 +7,9 @@ namespace hourglass::checks {
 
 void OrderCheck::rises(Instant now, const char* what, ActorId who, std::uint64_t& before, std::uint64_t now_is) {
   if (now_is < before) {
-    violations_.add(now, "only forwards", std::string(what) + " of " + to_string(who) + " goes back from " + std::to_string(before) + " to " +
-                                              std::to_string(now_is));
+    violations_.add(
+        now, "only forwards",
+        std::string(what) + " of " + to_string(who) + " goes back from " + std::to_string(before) + " to " + std::to_string(now_is));
   }
   before = now_is;
 }
@@ -72,8 +73,9 @@ void OrderCheck::posts(Instant now, ActorId parent, ActorId child, const Paramet
 
 void OrderCheck::generation(Instant now, ActorId member, std::uint32_t generation) {
   if (const std::uint32_t own = members_[member].generation; generation != own) {
-    violations_.add(now, "generation", to_string(member) + " was welcomed to generation " + std::to_string(own) + " and speaks of " +
-                                           std::to_string(generation));
+    violations_.add(
+        now, "generation",
+        to_string(member) + " was welcomed to generation " + std::to_string(own) + " and speaks of " + std::to_string(generation));
   }
 }
 

@@ -32,8 +32,9 @@ void PushCheck::posts(Instant now, ActorId to, const Welcome& welcome, bool jour
     next_[{generation_, group, kAggregator, to}] = welcome.first_clock;
     const auto decided = decided_below_.find({group, to});
     if (!tree() && journal_whole && decided != decided_below_.end() && welcome.first_clock < decided->second) {
-      violations_.add(now, "clocks of several lives", to_string(to) + " is to begin at clock " + std::to_string(welcome.first_clock) +
-                                                          "; its pushes below " + std::to_string(decided->second) + " were decided");
+      violations_.add(now, "clocks of several lives",
+                      to_string(to) + " is to begin at clock " + std::to_string(welcome.first_clock) + "; its pushes below " +
+                          std::to_string(decided->second) + " were decided");
     }
   }
 }
@@ -100,8 +101,9 @@ void PushCheck::posts(Instant now, ActorId parent, ActorId child, const PushVerd
   const auto [row, fresh] = decided_.try_emplace({verdict.generation, verdict.group, parent, child, verdict.clock}, verdict.verdict);
   if (fresh) return decide(now, parent, child, verdict);
   if (row->second != verdict.verdict) {
-    violations_.add(now, "one verdict", push_name(child, verdict.group, verdict.clock) + " was " + std::string(name_of(row->second)) +
-                                            " and is now " + std::string(name_of(verdict.verdict)));
+    violations_.add(now, "one verdict",
+                    push_name(child, verdict.group, verdict.clock) + " was " + std::string(name_of(row->second)) + " and is now " +
+                        std::string(name_of(verdict.verdict)));
   }
 }
 
@@ -115,8 +117,9 @@ void PushCheck::decide(Instant now, ActorId parent, ActorId child, const PushVer
   if (parent != kAggregator || (tree() && verdict.verdict == Verdict::moved)) return;
   const GradientPush& push = handled_->push;
   if (push.generation != verdict.generation || push.generation != generation_) {
-    violations_.add(now, "generation", push_name(child, push.group, push.clock) + " of generation " + std::to_string(push.generation) +
-                                           " is decided in generation " + std::to_string(generation_));
+    violations_.add(now, "generation",
+                    push_name(child, push.group, push.clock) + " of generation " + std::to_string(push.generation) +
+                        " is decided in generation " + std::to_string(generation_));
   }
   decided_below_[{push.group, child}] = std::max(decided_below_[{push.group, child}], push.clock + 1);
   Ours& ours = of(push.group);
@@ -152,8 +155,9 @@ void PushCheck::within_bound(Instant now, ActorId child, const GradientPush& pus
     const std::uint64_t gap = *pace - std::min(*pace, paces.slowest());
     widest_gap_ = std::max(widest_gap_, gap);
     if (gap > slack) {
-      violations_.add(now, "staleness bound", push_name(child, push.group, push.clock) + " runs " + std::to_string(gap) +
-                                                  " clocks ahead of the slowest; the bound is " + std::to_string(slack));
+      violations_.add(now, "staleness bound",
+                      push_name(child, push.group, push.clock) + " runs " + std::to_string(gap) +
+                          " clocks ahead of the slowest; the bound is " + std::to_string(slack));
     }
   }
   if (restarted_) return;
@@ -166,8 +170,9 @@ void PushCheck::within_bound(Instant now, ActorId child, const GradientPush& pus
   const std::uint64_t since = ours.books.versions - std::min(ours.books.versions, push.base_version);
   const std::uint64_t most = (2 * slack + 1) * (std::max<std::size_t>(paces.active_max(), 1) - 1);
   if (since - std::min(since, own) > most) {
-    violations_.add(now, "version staleness", push_name(child, push.group, push.clock) + " is applied " + std::to_string(since - own) +
-                                                  " versions of others after its read; (2s+1)(P-1) is " + std::to_string(most));
+    violations_.add(now, "version staleness",
+                    push_name(child, push.group, push.clock) + " is applied " + std::to_string(since - own) +
+                        " versions of others after its read; (2s+1)(P-1) is " + std::to_string(most));
   }
 }
 
@@ -175,8 +180,8 @@ void PushCheck::no_later_than_counted(Instant now, Group group, std::uint64_t ve
   if (group == Group::fc && fc_alone()) return;  // its only worker counts
   const std::uint64_t counted = of(group).books.versions;
   if (version > counted) {
-    violations_.add(now, "exactly once", "version " + std::to_string(version) + " is published after " + std::to_string(counted) +
-                                             " pushes were applied");
+    violations_.add(now, "exactly once",
+                    "version " + std::to_string(version) + " is published after " + std::to_string(counted) + " pushes were applied");
   }
 }
 
