@@ -71,7 +71,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (fc_alone()) fc_state_.emplace(model_->fc.size());
     if (const Status there = checkpoints_.go_on(context, parts(), job()); !there.ok())
       return context.exit(ExitCode::bad_data, there.error().text);
-    started_ = roster_sent_ = waiting_logged_ = phase_since_ = context.now();
+    started_ = roster_sent_ = waiting_logged_ = phase_since_ = looked_ = context.now();
     if (over()) phase_ = Phase::finished;
     context.wake_after(kTick, kTickTimer);
     context.wake_after(1s, kSecondTimer);
@@ -126,8 +126,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
         Severity::info, "member joined",
         {{"peer", to_string(from)}, {"number", std::to_string((*row)->member.number)}, {"host", message.name}, {"endpoint", endpoint}});
     if (job().tree_arity > 0) {
-      // Other parents count its pushes, too: those of an earlier membership are void by their distance.
-      (*row)->first_clock = std::uint64_t{(*row)->membership} << 32;
+      const std::uint64_t known = conv_->known_clock(from);
+      (*row)->first_clock = first_clock_of(std::max<std::uint64_t>((*row)->membership, known == 0 ? 0 : membership_of(known) + 1));
       if (in_conv_group(from)) arrange_tree(context);
     } else if (from.role == Role::conv_worker) {
       (*row)->first_clock = conv_->join(from);
@@ -378,7 +378,16 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     return !sent.ok() && sent.error().code == Errc::unreachable;
   }
 
+  /// Where this process itself stood still, nobody was heard: what they sent meanwhile is yet to be handled.
+  void excuse_own_pause(Context& context) {
+    const Duration pause = context.now() - std::exchange(looked_, context.now()) - 1s;
+    if (pause < 1s) return;
+    context.log(Severity::warning, "this process stood still", {{"seconds", std::to_string(seconds(pause))}});
+    members_.excuse(pause, context.now());
+  }
+
   void remove_the_dead(Context& context) {
+    excuse_own_pause(context);
     const Instant limit = context.now() - from_seconds(job().dead_after_seconds);
     std::vector<ActorId> dead;
     for (const auto& [id, row] : members_.rows()) {
@@ -617,7 +626,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   MemberTable members_;
   std::uint64_t roster_revision_ = 0;
   Phase phase_ = Phase::waiting;
-  Instant started_{}, phase_since_{}, roster_sent_{}, waiting_logged_{}, collect_asked_{};
+  Instant started_{}, phase_since_{}, roster_sent_{}, waiting_logged_{}, collect_asked_{}, looked_{};
   std::map<ActorId, FinalReplicas::Told> reached_;
   FinalReplicas final_conv_, final_fc_;
   RunBooks books_;

@@ -48,6 +48,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     if (!membership_.on(context, std::move(message)) || !leases_) return;
     leases_->keep_only([&](ActorId worker) { return membership_.find(worker) != nullptr; });
     std::erase_if(requests_, [&](const auto& row) { return membership_.find(row.first) == nullptr; });
+    std::erase_if(early_, [&](const auto& row) { return membership_.find(row.first) == nullptr; });
   }
 
   void on(Context& context, ActorId, RunPhase&& message) {
@@ -55,6 +56,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     if (membership_.phase() == Phase::finished) return membership_.leave(context, ExitCode::ok, "the run is over");
     if (membership_.phase() == Phase::evaluating && leases_) leases_->begin_evaluation(true);
     tell(context);
+    serve_early(context);
   }
 
   /// What an earlier data loader of this run had done, perhaps nothing: this one goes on from there.
@@ -66,10 +68,31 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     }
     resumed_ = true;
     tell(context);
+    serve_early(context);
   }
 
   void on(Context& context, ActorId from, BatchRequest&& message) {
-    if (!leases_ || !resumed_ || membership_.find(from) == nullptr) return context.count("requests_refused", 1);
+    if (membership_.find(from) == nullptr) return context.count("requests_refused", 1);
+    if (!ready()) {  // to say that there is no data would make it idle, and the others begin without it
+      early_[from] = std::move(message);
+      return;
+    }
+    serve(context, from, message);
+  }
+
+ private:
+  [[nodiscard]] const Job& job() const { return membership_.job(); }
+
+  [[nodiscard]] bool ready() const { return leases_ && resumed_ && membership_.phase() != Phase::waiting; }
+
+  void serve_early(Context& context) {
+    if (!ready()) return;
+    for (const auto& [from, message] : std::exchange(early_, {})) {
+      if (membership_.find(from) != nullptr) serve(context, from, message);
+    }
+  }
+
+  void serve(Context& context, ActorId from, const BatchRequest& message) {
     std::uint64_t& newest = requests_[from];
     if (message.sequence <= newest) return context.count("requests_late", 1);
     newest = message.sequence;
@@ -91,9 +114,6 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     report_paused(context);
   }
 
- private:
-  [[nodiscard]] const Job& job() const { return membership_.job(); }
-
   void begin(Context& context) {
     const std::string wanted = job().dataset + " " + std::to_string(job().seed);
     if (!samples_ || loaded_ != wanted) {  // else from an earlier generation
@@ -109,6 +129,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     const std::uint64_t first_id = mutant(Mutant::lease_numbers_reused) ? 1 : context.random().next() >> 1;
     leases_.emplace(LeasePlan{train, test, job().batch, job().epochs, job().samples, job().evaluate_every, job().seed, first_id});
     requests_.clear();
+    early_.clear();
     resumed_ = at_work_ = false;
     evaluations_.clear();
     loss_known_ = false;
@@ -179,6 +200,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   bool resumed_ = false;                       ///< the aggregator has said where to begin
   bool at_work_ = false;                       ///< a batch of this membership is on its way
   std::map<ActorId, std::uint64_t> requests_;  ///< newest request of each worker
+  std::map<ActorId, BatchRequest> early_;      ///< of members, before there is anything to hand out
   std::vector<EvaluationResult> evaluations_;
   double loss_ = 0;
   bool loss_known_ = false;

@@ -67,7 +67,8 @@ void BasicGroupMember<Replica>::repeat_overdue(Context& context) {
   const bool large = unsettled_.front().parcel.body->size() >= LargeUpdate::kLarge;
   const Instant since = large ? std::max(unsettled_.front().sent, last_verdict_) : unsettled_.front().sent;
   if (context.now() - since < (large ? push_patience_.limit() : Patience::kLeast)) return;
-  if (moved_) request(context);  // tells the parent to expect no earlier one
+  // Tells the parent to expect no earlier one: a tree node that was lost and joined again has forgotten what it had.
+  if (moved_ || parent_->role == Role::tree_node) request(context);
   push_patience_.in_vain();
   const bool again = !large || unsettled_.front().repeated;
   for (Open& open : unsettled_) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "actors/tree.h"
 #include "base/mutant.h"
 
 namespace hourglass {
@@ -38,14 +39,28 @@ std::uint64_t BasicGroupServer<Store>::join(ActorId id) {
 }
 
 template <class Store>
+std::uint64_t BasicGroupServer<Store>::known_clock(ActorId id) const {
+  const auto before = departed_.find(id);
+  const auto below = below_.find(id);
+  return std::max({contains(id) ? clocks_.pushed(id) : 0, before == departed_.end() ? 0 : before->second.pushed,
+                   below == below_.end() ? 0 : below->second});
+}
+
+template <class Store>
 void BasicGroupServer<Store>::leave(Context& context, ActorId id, bool moved) {
   const auto found = peers_.find(id);
   if (found == peers_.end()) return;
   if (moved) {
     departed_[id] = {clocks_.pushed(id), std::move(found->second.verdicts), std::nullopt};
   } else {
-    const params::PushMarks marks{clocks_.pushed(id), rejected_of(found->second.verdicts)};
-    departed_[id] = {clocks_.pushed(id) + kVerdictsKept, {}, marks};
+    const std::uint64_t pushed = clocks_.pushed(id);
+    std::uint64_t next_life = pushed + kVerdictsKept;
+    if constexpr (!Store::kOwnsParameters) {
+      // The roster without the member may come after its next membership's first word: then nothing of that one is void.
+      const bool begun = pushed != first_clock_of(membership_of(pushed));
+      next_life = begun ? first_clock_of(membership_of(pushed) + 1) : pushed;
+    }
+    departed_[id] = {next_life, {}, params::PushMarks{pushed, rejected_of(found->second.verdicts)}};
   }
   peers_.erase(found);
   if (!mutant(Mutant::dead_hold_back)) clocks_.leave(id);

@@ -38,6 +38,8 @@ class BasicGroupServer {
   std::uint64_t join(ActorId id);
   /// `moved`: it goes on under another parent. Pushes of it that come late are answered as before, or rejected: their content returns.
   void leave(Context& context, ActorId id, bool moved = false);
+  /// Above every push of this member that was decided here or that others told of; 0: none is known.
+  [[nodiscard]] std::uint64_t known_clock(ActorId id) const;
   [[nodiscard]] bool contains(ActorId id) const { return peers_.contains(id); }
   [[nodiscard]] std::vector<ActorId> members() const;
   /// As the roster tells: how many workers there are in the member's subtree.

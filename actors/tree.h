@@ -11,6 +11,10 @@
 
 namespace hourglass {
 
+/// In a tree several parents count a member's pushes: clocks of different memberships lie so far apart that nobody mixes them up.
+constexpr std::uint64_t first_clock_of(std::uint64_t membership) { return membership << 32; }
+constexpr std::uint64_t membership_of(std::uint64_t clock) { return clock >> 32; }
+
 /// Levels of tree nodes stand between the workers and the aggregator, each node with at most `arity` children, and so the aggregator.
 /// A place in the tree is a member's small number: nodes are numbered from the top level down, worker w hangs under the (w / arity)-th node
 /// of the lowest level, and workers beyond those that the job began with are dealt round. Whoever's parent is missing hangs under the

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/mutant.h"
 
@@ -66,10 +67,10 @@ bool MembershipClient::wake(Context& context, std::uint32_t timer) {
 bool MembershipClient::on(Context& context, Welcome&& message) {
   heard(context);
   if (message.attempt != attempt_) return false;
-  // The same once more, or of an earlier membership; a later first clock says that this process was lost meanwhile, and is a new member.
-  if (joined() && welcome_->run == message.run && welcome_->generation == message.generation &&
-      message.first_clock <= welcome_->first_clock)
-    return false;
+  // The same once more, or of an earlier life or membership that comes late. A later first clock says that this process was lost meanwhile,
+  // and is a new member.
+  const auto age = [](const Welcome& w) { return std::pair(w.generation, w.first_clock); };
+  if (joined() && welcome_->run == message.run && age(message) <= age(*welcome_)) return false;
   context.log(
       Severity::info, "joined",
       {{"number", std::to_string(message.number)}, {"generation", std::to_string(message.generation)}, {"model", message.job.model}});

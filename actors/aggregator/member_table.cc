@@ -50,6 +50,10 @@ void MemberTable::remove(ActorId id, Instant now) {
   rows_.erase(found);
 }
 
+void MemberTable::excuse(Duration pause, Instant now) {
+  for (auto& [id, row] : rows_) row.last_seen = std::min(now, row.last_seen + pause);
+}
+
 MemberTable::Row* MemberTable::find(ActorId id) {
   const auto found = rows_.find(id);
   return found == rows_.end() ? nullptr : &found->second;

@@ -27,8 +27,8 @@ class MemberTable {
     std::uint64_t incarnation = 0;
     std::uint32_t attempt = 0;
     std::uint64_t first_clock = 0;  ///< of its pushes
-    std::uint32_t membership =
-        0;  ///< rises each time it joins; above `attempt` where a Hello came late that it had said before it was lost
+    /// Rises each time it joins; above `attempt` where a Hello came late that it had said before it was lost.
+    std::uint32_t membership = 0;
     Instant joined{};
     Instant last_seen{};
     std::uint64_t progress_age_ms = 0;
@@ -40,6 +40,8 @@ class MemberTable {
   Result<Row*> add(ActorId id, const Hello& hello, const std::string& endpoint, Instant now);
   void remove(ActorId id, Instant now);
   Row* find(ActorId id);
+  /// For so long nobody could be heard.
+  void excuse(Duration pause, Instant now);
   [[nodiscard]] const std::map<ActorId, Row>& rows() const { return rows_; }
   [[nodiscard]] std::size_t count(Role role) const;
   /// A member of this role that has been silent for so long, if any: a newcomer takes its place.

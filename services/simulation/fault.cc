@@ -23,7 +23,7 @@ std::vector<Role> victims(const Job& job, bool aggregator) {
                                                  {Role::data_loader, 1},
                                                  {Role::fc_worker, job.fc_workers > 0 ? 2 : 0},
                                                  {Role::tree_node, Tree::nodes_wanted(job) > 0 ? 3 : 0},
-                                                 {Role::aggregator, aggregator ? 1 : 0}};
+                                                 {Role::aggregator, aggregator ? 2 : 0}};
   std::vector<Role> out;
   for (const auto& [role, times] : shares) {
     for (std::size_t i = 0; i < times; ++i) out.push_back(role);
@@ -84,7 +84,7 @@ std::vector<Fault> random_faults(const Job& job, std::size_t count, Duration wit
   for (std::size_t i = 0; i < count; ++i) {
     out.push_back(random_fault(job, within, spare_aggregator, random));
     const Fault crash = out.back();
-    if (crash.kind != FaultKind::crash || crash.who.role != Role::aggregator || random.below(2) == 0) continue;
+    if (crash.kind != FaultKind::crash || crash.who.role != Role::aggregator || random.below(4) == 0) continue;
     Fault late;  // what was sent to one life comes to the next
     late.kind = FaultKind::clog;
     late.at = std::max(Duration::zero(), crash.at - between(random, 0, 0.5));

@@ -2,8 +2,20 @@
 #include "services/simulation/trace.h"
 
 #include <cstdio>
+#include <span>
+
+#include "base/bytes.h"
 
 namespace hourglass {
+namespace {
+
+std::string digest(std::span<const std::byte> body) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(fingerprint(body)));
+  return text;
+}
+
+}  // namespace
 
 Status Trace::open(const std::string& path, const std::string& earlier) {
   path_ = path;
@@ -26,7 +38,7 @@ void Trace::follow(Trial& trial) {
   reactor.add_tap([this, stamp](const sim::Delivery& delivery) {
     const Envelope& envelope = delivery.envelope;
     line(stamp(delivery.at) + to_string(envelope.from) + " " + to_string(delivery.to) + " " + std::string(name_of(envelope.type)) + " " +
-         std::to_string(envelope.sequence) + " " + std::to_string(envelope.body->size()));
+         std::to_string(envelope.sequence) + " " + std::to_string(envelope.body->size()) + " " + digest(*envelope.body));
   });
   trial.adversary().set_log([this, stamp, &reactor](const std::string& what) { line(stamp(reactor.now()) + "# " + what); });
 }

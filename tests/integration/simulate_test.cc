@@ -54,7 +54,7 @@ TEST(SimulateFaults, WrongScriptsAndMissingOnesEndWithTheirPlace) {
   ASSERT_TRUE(write_text(folder + "/f.toml", "[[fault]]\nkind = \"melt\"\nat = 1\nwho = \"aggregator\"\n").ok());
   Program wrong(HOURGLASS_PROGRAM, with({"--faults", "f.toml"}), folder);
   EXPECT_EQ(wrong.wait(), 78);
-  EXPECT_NE(wrong.errors().find("f.toml:2:8: kind = \"melt\" is none of crash, stop"), std::string::npos) << wrong.errors();
+  EXPECT_NE(wrong.errors().find("f.toml:2:8: kind = \\\"melt\\\" is none of crash, stop"), std::string::npos) << wrong.errors();
   Program missing(HOURGLASS_PROGRAM, with({"--faults", "nothing.toml"}), folder);
   EXPECT_EQ(missing.wait(), 66);
   EXPECT_NE(missing.errors().find("cannot read nothing.toml"), std::string::npos) << missing.errors();

@@ -84,7 +84,7 @@ void InnerChecks::see_handled(const sim::Delivery& delivery) {
     const auto welcome = decode<Welcome>(*delivery.envelope.body);
     const std::tuple joined{welcome->generation, welcome->attempt, welcome->first_clock};
     Mass& mass = masses_[delivery.to];
-    if (joined <= mass.joined) return;
+    if (joined <= mass.joined || !trial_.checks().heeds(delivery.to, *welcome)) return;
     mass = {};
     mass.joined = joined;
     mass.next = welcome->first_clock;

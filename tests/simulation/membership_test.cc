@@ -179,6 +179,17 @@ TEST_P(Membership, R7_ABusyOneAndOneThatStandsStillForAWhileAreNotCalledDead) {
   EXPECT_EQ(cluster.violations(), std::vector<std::string>());
 }
 
+TEST_P(Membership, AnAggregatorThatStoodStillCallsNobodyDead) {
+  Cluster cluster(options());
+  ASSERT_TRUE(cluster.run_until_samples(600));
+  cluster.reactor().freeze(kAggregator, 9s);
+  cluster.reactor().run_for(10s);
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.reactor().metrics_of(kAggregator).value("members_lost"), 0);
+  EXPECT_EQ(cluster.result()["samples"], 4000);
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+}
+
 TEST_P(Membership, R7_OneThatWasDroppedComesBackByItself) {
   ClusterOptions setup = options();
   setup.job.samples = 9000;
@@ -218,6 +229,21 @@ TEST(MembershipRules, ASecondFcWorkerIsRefusedWithAReasonAndTakesOverWhenTheFirs
   ASSERT_NE(cluster.reactor().exit_of(standby), nullptr);
   EXPECT_EQ(cluster.reactor().exit_of(standby)->code, ExitCode::ok);
   EXPECT_EQ(cluster.result()["samples"], 4000);
+}
+
+TEST(MembershipRules, AWorkerThatHearsOfTheStartBeforeTheDataLoaderDoesIsNotIdle) {
+  ClusterOptions options;
+  options.job.staleness = 0;
+  options.job.samples = 3200;
+  Cluster cluster(options);
+  sim::Link slow;
+  slow.latency = 30ms;
+  const ActorId loader = cluster.id(Role::data_loader, 0), other = cluster.id(Role::conv_worker, 0);
+  cluster.reactor().at(Instant(500us), [&] {  // all have joined, and the start is about to be told
+    for (const ActorId hears_late : {loader, other}) cluster.reactor().network().set_link(kAggregator, hears_late, slow);
+  });
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.result()["versions"]["fc"], 50) << "both took part in every round of 64 samples";
 }
 
 TEST(MembershipRules, S6_StartWaitsVisiblyForTheMissingWorkerThenGoesOnWithFewer) {

@@ -68,6 +68,9 @@ void Checks::posted_by_aggregator(const sim::Delivery& delivery) {
 void Checks::posted_by_worker(const sim::Delivery& delivery) {
   const ActorId from = delivery.envelope.from;
   switch (delivery.envelope.type) {
+    case MessageType::hello:
+      if (const auto m = read<Hello>(delivery)) attempts_[from] = m->attempt;
+      return;
     case MessageType::gradient_push:
       if (const auto m = read<GradientPush>(delivery)) {
         order_.generation(delivery.at, from, m->generation);
@@ -103,11 +106,19 @@ void Checks::handled(const sim::Delivery& delivery) {
       if (const auto m = read<BatchRequest>(delivery)) leases_.handles(delivery.at, delivery.to, envelope.from, *m);
       return;
     case MessageType::welcome:
-      if (const auto m = read<Welcome>(delivery))
-        order_.handles(delivery.to, *m), pushes_.handles(delivery.to, *m), leases_.handles(delivery.to, *m);
+      if (const auto m = read<Welcome>(delivery); m && heeds(delivery.to, *m)) {
+        order_.handles(delivery.to, *m);
+        pushes_.handles(delivery.to, *m);
+        leases_.handles(delivery.to, *m);
+      }
       return;
     default: return;
   }
+}
+
+bool Checks::heeds(ActorId member, const Welcome& welcome) const {
+  const auto said = attempts_.find(member);
+  return said != attempts_.end() && said->second == welcome.attempt;
 }
 
 void Checks::at_end(bool finished, bool loss_falls) {

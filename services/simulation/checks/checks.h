@@ -3,6 +3,8 @@
 // handled, and what the run says of itself at its end.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,9 @@ class Checks {
  public:
   /// Looks from now on; both must live as long as the cluster runs.
   explicit Checks(SimulatedCluster& cluster);
+
+  /// Is it the answer to this member's last Hello?
+  [[nodiscard]] bool heeds(ActorId member, const Welcome& welcome) const;
 
   /// The run is over, or should be: its books must balance. `loss_falls`: the test loss must be below that of a guess.
   void at_end(bool finished, bool loss_falls);
@@ -39,6 +44,7 @@ class Checks {
   [[nodiscard]] Instant now() { return cluster_.reactor().now(); }
 
   SimulatedCluster& cluster_;
+  std::map<ActorId, std::uint32_t> attempts_;  ///< of each member's last Hello
   Violations violations_;
   OrderCheck order_;
   PushCheck pushes_;
