@@ -40,7 +40,7 @@ const std::vector<Command>& commands() {
        kTakesProcess | kTakesJob | kTakesJson | kTakesSimulation, run_simulate},
       {"chaos", "train on this machine while processes are killed and stopped at random; checks that the run survives it",
        "  hourglass chaos --epochs 3 --minutes 2\n"
-       "  hourglass chaos job.toml --minutes 15 --every 5-20 --roles conv,fc,loader --actions kill,stop --seed 7 --json\n"
+       "  hourglass chaos job.toml --minutes 15 --every 5-20 --roles conv,fc,aggregator --actions kill,stop --seed 7 --json\n"
        "Strikes begin with training and end after --minutes, or with the run: give it epochs enough. Exit code 1: a check failed.\n",
        kTakesProcess | kTakesJob | kTakesJson | kTakesDashboard | kTakesChaos, run_chaos},
       {"evaluate", "test accuracy and loss of a saved model",

@@ -155,8 +155,8 @@ def mean_reach(results, target):
 
 
 def table(rows, runs, targets):
-    head = ["setting", "runs", *[f"bytes to {100 * t:.0f} %" for t in targets], *[f"s to {100 * t:.0f} %" for t in targets], "bytes/sample",
-            "push+update B/sample", "update B/sample", f"update bytes to {100 * targets[0]:.0f} %", "accuracy"]
+    head = ["setting", "runs", *[f"bytes to {100 * t:.0f} %" for t in targets], *[f"s to {100 * t:.0f} %" for t in targets], "bytes/sample in training",
+            "bytes/sample", "push+update B/sample", "update B/sample", "accuracy"]
     print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
     for name, _ in rows:
         results = [r for r in runs if r["name"] == name and "failed" not in r]
@@ -166,14 +166,15 @@ def table(rows, runs, targets):
         if not results:
             continue
         reached = [mean_reach(results, t) for t in targets]
+        # Before the last evaluation all that was held back is flushed, and everybody takes the exact values.
+        training = statistics.mean(r["history"][-2]["bytes"] / r["history"][-2]["samples"] for r in results)
         per_sample = statistics.mean((r["bytes"]["total"] - r["bytes"].get("evaluation", 0)) / r["samples"] for r in results)
         sync = statistics.mean(sum(r["bytes"][k] for k in ("push_conv", "push_fc", "update_conv", "update_fc", "snapshot")) / r["samples"] for r in results)
         update = statistics.mean(sum(r["bytes"][k] for k in ("update_conv", "update_fc", "snapshot")) / r["samples"] for r in results)
         accuracies = [100 * r["accuracy"] for r in results]
         spread = f" ± {statistics.stdev(accuracies):.2f}" if len(accuracies) > 1 else ""
         cells = [name, str(len(results)), *[human(r[0]) if r else "not reached" for r in reached], *[f"{r[1]:.0f}" if r else "-" for r in reached],
-                 f"{per_sample:.0f}", f"{sync:.0f}", f"{update:.0f}",
-                 human(update * reached[0][2]) if reached[0] else "-", f"{statistics.mean(accuracies):.2f}{spread}"]
+                 f"{training:.0f}", f"{per_sample:.0f}", f"{sync:.0f}", f"{update:.0f}", f"{statistics.mean(accuracies):.2f}{spread}"]
         print("| " + " | ".join(cells) + " |")
 
 

@@ -123,7 +123,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["times", "survivors", "accuracy"])
     parser.add_argument("--program", default=os.path.join(ROOT, "hourglass"))
-    parser.add_argument("--roles", default="conv,fc,loader")
+    parser.add_argument("--roles", default="conv,fc,loader,aggregator")
     parser.add_argument("--every", default="6-8")
     parser.add_argument("--minutes", type=float, default=1)
     parser.add_argument("--samples", type=int, default=120_000)

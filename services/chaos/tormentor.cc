@@ -34,7 +34,13 @@ bool log_says(const std::string& path, std::uint64_t from, const std::string& wo
 }
 
 /// What a process of this role logs once it is of use again.
-std::string at_work_words(Role role) { return role == Role::monitor ? ": joined" : ": at work"; }
+std::string at_work_words(Role role) {
+  if (role == Role::aggregator) return ": phase phase=training";
+  return role == Role::monitor ? ": joined" : ": at work";
+}
+
+/// SIGTERM to the aggregator is how a run is stopped: it dies instead.
+Action possible(Action drawn, Role role) { return drawn == Action::term && role == Role::aggregator ? Action::kill : drawn; }
 
 int signal_of(Action action) {
   switch (action) {
@@ -47,6 +53,8 @@ int signal_of(Action action) {
 
 bool is_over(const std::string& phase) { return phase == "finished"; }
 bool has_work(const std::string& phase) { return phase == "training"; }
+/// An aggregator's next life waits for its members first.
+bool goes_on(const std::string& phase) { return has_work(phase) || phase == "waiting"; }
 
 }  // namespace
 
@@ -131,7 +139,7 @@ void Tormentor::release(Row& row, const ChildView& child, double now) {
 /// Is it back?
 void Tormentor::follow(Row& row, const ChildView& child, double now) {
   if (!row.blow || row.stopped_until || row.expected_to_end) return;
-  if (!has_work(phase_)) return settle(row, Recovery::run_ended, now);
+  if (!goes_on(phase_)) return settle(row, Recovery::run_ended, now);
   if (child.process == 0) return;
   if (blows_[*row.blow].action == Action::stop && !row.joins_again) {
     row.joins_again = log_says(child.log_file, row.log_from, "joining again");
@@ -173,19 +181,19 @@ void Tormentor::strike(const std::vector<ChildView>& children, double now) {
   blow.at = now - *run_began_;
   blow.name = child.name;
   blow.role = child.role;
-  blow.action = strike.action;
+  blow.action = possible(strike.action, child.role);
   blow.process = child.process;
-  blow.stop_seconds = strike.stop_seconds;
+  blow.stop_seconds = blow.action == Action::stop ? strike.stop_seconds : 0;
   blow.phase = phase_;
   row.blow = blows_.size();
   row.since = now;
-  row.expected_to_end = strike.action != Action::stop;
-  if (strike.action == Action::stop) row.stopped_until = now + strike.stop_seconds;
+  row.expected_to_end = blow.action != Action::stop;
+  if (blow.action == Action::stop) row.stopped_until = now + strike.stop_seconds;
   blows_.push_back(blow);
   Fields fields = {{"process", std::to_string(child.process)}, {"phase", phase_}};
-  if (strike.action == Action::stop) fields.emplace_back("seconds", show_short(strike.stop_seconds));
-  log_line(Severity::info, "chaos: " + std::string(name_of(strike.action)) + " " + child.name, fields);
-  ::kill(child.process, signal_of(strike.action));
+  if (blow.action == Action::stop) fields.emplace_back("seconds", show_short(strike.stop_seconds));
+  log_line(Severity::info, "chaos: " + std::string(name_of(blow.action)) + " " + child.name, fields);
+  ::kill(child.process, signal_of(blow.action));
   next_ = nemesis_.next();
 }
 

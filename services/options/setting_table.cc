@@ -150,7 +150,7 @@ std::vector<Setting> make_table() {
                           "pause between two strikes, drawn anew each time", HG_MEMBER(chaos.every),
                           [](const std::string& text) { return chaos::parse_pauses(text).has_value(); })),
       of_chaos(text_where("chaos.roles", "--roles", "a list of conv, fc, loader, tree, monitor, aggregator",
-                          "whose processes are struck; the aggregator's death ends the run", HG_MEMBER(chaos.roles),
+                          "whose processes are struck; the aggregator is not asked to leave, which would end the run, but killed", HG_MEMBER(chaos.roles),
                           [](const std::string& text) { return chaos::parse_roles(text).has_value(); })),
       of_chaos(text_where("chaos.actions", "--actions", "a list of kill, stop, term",
                           "SIGKILL; SIGSTOP, and SIGCONT after up to 1.5 times cluster.dead_after; SIGTERM", HG_MEMBER(chaos.actions),

@@ -33,7 +33,7 @@ struct SimulationSettings {
 struct ChaosSettings {
   double minutes = 2;
   std::string every = "5-20";
-  std::string roles = "conv,fc,loader,tree,monitor";
+  std::string roles = "conv,fc,loader,tree,monitor,aggregator";
   std::string actions = "kill,stop,term";
 };
 

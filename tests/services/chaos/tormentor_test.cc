@@ -41,8 +41,8 @@ class TormentorTest : public ::testing::Test {
     child_.emplace(std::move(*child));
   }
   void say(const std::string& line) { std::ofstream(folder_ + "/log", std::ios::app) << line << '\n'; }
-  [[nodiscard]] std::vector<ChildView> view() const {
-    return {{Role::conv_worker, "conv-worker-1", child_ ? child_->id() : 0, false, folder_ + "/log", log_begin_}};
+  [[nodiscard]] std::vector<ChildView> view(Role role = Role::conv_worker) const {
+    return {{role, std::string(name_of(role)) + "-1", child_ ? child_->id() : 0, false, folder_ + "/log", log_begin_}};
   }
   /// Waits for the real process.
   bool dies() {
@@ -99,6 +99,29 @@ TEST_F(TormentorTest, AStoppedChildGoesOnAndMayHaveBeenGivenUp) {
     EXPECT_EQ(tormentor.blows()[0].recovery, given_up ? Recovery::at_work : Recovery::kept_working);
     EXPECT_FALSE(child_->poll().has_value());
   }
+}
+
+TEST_F(TormentorTest, AnAggregatorIsKilledInsteadOfAskedToLeaveAndIsBackWhenItTrainsAgain) {
+  NemesisPlan at_aggregator = plan(Action::term);
+  at_aggregator.roles = {Role::aggregator};
+  Tormentor tormentor(at_aggregator);
+  tormentor.look(view(Role::aggregator), status_, 0);
+  tormentor.look(view(Role::aggregator), status_, 10);
+  ASSERT_EQ(tormentor.blows().size(), 1U);
+  EXPECT_EQ(tormentor.blows()[0].action, Action::kill);
+  ASSERT_TRUE(dies());
+  EXPECT_EQ(child_->poll()->number, SIGKILL);
+  child_.reset();
+  tormentor.look(view(Role::aggregator), status_, 11);
+  replace();
+  status_.phase = "waiting";
+  tormentor.look(view(Role::aggregator), status_, 12);
+  EXPECT_EQ(tormentor.blows()[0].recovery, Recovery::awaited);
+  status_.phase = "training";
+  say("aggregator: phase phase=training");
+  tormentor.look(view(Role::aggregator), status_, 13);
+  EXPECT_EQ(tormentor.blows()[0].recovery, Recovery::at_work);
+  EXPECT_EQ(tormentor.blows()[0].recovered_seconds, 3);
 }
 
 TEST_F(TormentorTest, WhoDiesByItselfIsALoss) {
