@@ -237,8 +237,8 @@ TEST_F(Survival, K2_AFullDiskLosesNothingButTheSaves) {
 TEST(Chaos, R19_TwoMinutesOfChaosAndTheRunReachesItsLastStep) {
   const std::string folder = fresh_folder("chaos");
   Program program(HOURGLASS_PROGRAM,
-                  {"chaos", "--epochs", "3", "--minutes", "2", "--every", "5-15", "--seed", "1", "--dead-after", "5", "--run-dir",
-                   folder + "/run", "--monitor-port", "0", "--json"},
+                  {"chaos", "--epochs", "3", "--minutes", "2", "--every", "5-15", "--checkpoint-every", "10", "--seed", "1", "--dead-after",
+                   "5", "--run-dir", folder + "/run", "--monitor-port", "0", "--json"},
                   folder);
   ASSERT_EQ(program.wait(900), 0) << program.errors();
   const json result = json::parse(program.output());
