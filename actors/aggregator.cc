@@ -9,6 +9,7 @@
 #include "actors/aggregator/checkpoints.h"
 #include "actors/aggregator/fc_state.h"
 #include "actors/aggregator/final_replicas.h"
+#include "actors/aggregator/liveness.h"
 #include "actors/aggregator/member_table.h"
 #include "actors/aggregator/run_books.h"
 #include "actors/aggregator/run_report.h"
@@ -27,9 +28,6 @@ constexpr Duration kTick = 100ms;
 constexpr Duration kRosterRepeat = 5s;
 constexpr Duration kWaitingLog = 5s;
 constexpr Duration kReplaceSilentAfter = 3s;  ///< a newcomer takes the place of a member silent for so long
-/// A dead process' connections are closed at once; one that merely connects again is back before the first, and TCP's own probes take
-/// longer than the second to give a connection up.
-constexpr Duration kHungUpAfter = 2500ms, kHungUpBefore = 4500ms;
 constexpr Duration kCollectRepeat = 5s;
 constexpr Duration kFarewellMax = 4s;  ///< for members to say goodbye at the end
 constexpr Duration kPauseWithin = 2s;  ///< of a requested stop, for what is under way
@@ -71,7 +69,8 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (fc_alone()) fc_state_.emplace(model_->fc.size());
     if (const Status there = checkpoints_.go_on(context, parts(), job()); !there.ok())
       return context.exit(ExitCode::bad_data, there.error().text);
-    started_ = roster_sent_ = waiting_logged_ = phase_since_ = looked_ = context.now();
+    started_ = roster_sent_ = waiting_logged_ = phase_since_ = context.now();
+    liveness_.emplace(context.now());
     if (over()) phase_ = Phase::finished;
     context.wake_after(kTick, kTickTimer);
     context.wake_after(1s, kSecondTimer);
@@ -371,35 +370,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     context.log(Severity::warning, "a member is gone with what it held back", {{"peer", to_string(id)}, {"norm", std::to_string(norm)}});
   }
 
-  /// Does a silent member's host say that nobody is there any more? Not so where a network is cut: there, connections stay for longer.
-  bool has_hung_up(Context& context, ActorId id, Duration silence) const {
-    if (silence < kHungUpAfter || silence > kHungUpBefore) return false;
-    const Status sent = context.send(id, HeartbeatReply{options_.generation});
-    return !sent.ok() && sent.error().code == Errc::unreachable;
-  }
-
-  /// Where this process itself stood still, nobody was heard: what they sent meanwhile is yet to be handled.
-  void excuse_own_pause(Context& context) {
-    const Duration pause = context.now() - std::exchange(looked_, context.now()) - 1s;
-    if (pause < 1s) return;
-    context.log(Severity::warning, "this process stood still", {{"seconds", std::to_string(seconds(pause))}});
-    members_.excuse(pause, context.now());
-  }
-
   void remove_the_dead(Context& context) {
-    excuse_own_pause(context);
-    const Instant limit = context.now() - from_seconds(job().dead_after_seconds);
-    std::vector<ActorId> dead;
-    for (const auto& [id, row] : members_.rows()) {
-      if (row.last_seen < limit || has_hung_up(context, id, context.now() - row.last_seen)) dead.push_back(id);
-    }
-    for (const ActorId id : dead) {
-      const Duration silence = context.now() - members_.find(id)->last_seen;
-      context.log(Severity::warning, silence > context.now() - limit ? "member lost: no heartbeat" : "member lost: it has hung up",
-                  {{"peer", to_string(id)}, {"seconds", std::to_string(seconds(silence))}});
-      context.count("members_lost", 1);
-      remove(context, id);
-    }
+    const auto dead = liveness_->look(context, members_, from_seconds(job().dead_after_seconds), options_.generation);
+    for (const ActorId id : dead) remove(context, id);
     if (!dead.empty()) advance(context);
   }
 
@@ -626,11 +599,12 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   MemberTable members_;
   std::uint64_t roster_revision_ = 0;
   Phase phase_ = Phase::waiting;
-  Instant started_{}, phase_since_{}, roster_sent_{}, waiting_logged_{}, collect_asked_{}, looked_{};
+  Instant started_{}, phase_since_{}, roster_sent_{}, waiting_logged_{}, collect_asked_{};
   std::map<ActorId, FinalReplicas::Told> reached_;
   FinalReplicas final_conv_, final_fc_;
   RunBooks books_;
   StallWatch stall_;
+  std::optional<Liveness> liveness_;          ///< from the start on
   std::optional<FcStateCollector> fc_state_;  ///< where there is one FC worker
   bool fc_collected_ = false;
   Checkpoints checkpoints_;

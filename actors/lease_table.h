@@ -67,7 +67,6 @@ class LeaseTable {
 
   [[nodiscard]] std::size_t outstanding() const { return leases_.size(); }
   [[nodiscard]] std::size_t held_by(ActorId worker) const;
-  [[nodiscard]] std::uint64_t left() const;                        ///< training batches that are with nobody
   [[nodiscard]] bool finished() const { return done_ >= total_; }  ///< every training sample is done
   [[nodiscard]] DataProgress progress() const;                     ///< all but the loss
 

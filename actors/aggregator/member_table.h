@@ -64,7 +64,7 @@ class MemberTable {
   std::map<Role, std::map<std::string, double>> left_behind_;  ///< summed metrics of the departed
   std::map<ActorId, std::map<std::string, double>> late_;      ///< the newest departed: what left_behind_ holds for each
   std::vector<MemberStatus> departed_;
-  std::map<ActorId, std::uint32_t> memberships_;  ///< of all that ever joined, the newest kMembershipsKept by id
+  std::map<ActorId, std::uint32_t> memberships_;  ///< of all that ever joined; beyond kMembershipsKept one makes room for another
 };
 
 }  // namespace hourglass

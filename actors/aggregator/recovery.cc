@@ -16,7 +16,7 @@ constexpr std::uint32_t kLivesUnknown = 1000;
 struct RunState {
   std::uint64_t run = 0;
   std::uint32_t generation = 0;
-  Standing standing = Standing::under_way;
+  RunStanding standing = RunStanding::under_way;
 };
 
 std::optional<RunState> decode_state(std::span<const std::byte> file) {
@@ -26,13 +26,13 @@ std::optional<RunState> decode_state(std::span<const std::byte> file) {
   RunState out;
   in.get(out.run);
   in.get(out.generation);
-  out.standing = static_cast<Standing>(in.get_up_to<std::uint8_t>(static_cast<std::uint8_t>(Standing::ending)));
+  out.standing = static_cast<RunStanding>(in.get_up_to<std::uint8_t>(static_cast<std::uint8_t>(RunStanding::ending)));
   return in.complete() ? std::optional(out) : std::nullopt;
 }
 
 }  // namespace
 
-Status Recovery::write_state(Context& context, Standing standing) {
+Status Recovery::write_state(Context& context, RunStanding standing) {
   ArchiveWriter out;
   out.put(run_);
   out.put(generation_);
@@ -55,7 +55,7 @@ Status Recovery::clear(Context& context) {
 Status Recovery::begin(Context& context, const Job& job, std::uint64_t model_hash) {
   if (!enabled()) return {};
   if (const Status read = read_earlier(context, job, model_hash); !read.ok()) return read;
-  return write_state(context, over_ ? Standing::ending : Standing::under_way);
+  return write_state(context, over_ ? RunStanding::ending : RunStanding::under_way);
 }
 
 Status Recovery::read_earlier(Context& context, const Job& job, std::uint64_t model_hash) {
@@ -64,8 +64,8 @@ Status Recovery::read_earlier(Context& context, const Job& job, std::uint64_t mo
   std::optional<RunState> state;
   if (file.ok()) state = decode_state(*file);
   if (file.ok() && !state) context.log(Severity::warning, "run.state is damaged; the checkpoints tell what they can", {});
-  if (!settings_.recover || (state && state->standing == Standing::finished) || !file.ok()) return clear(context);
-  if (state && state->standing == Standing::ending) {
+  if (!settings_.recover || (state && state->standing == RunStanding::finished) || !file.ok()) return clear(context);
+  if (state && state->standing == RunStanding::ending) {
     over_ = true;
     run_ = state->run;
     generation_ = state->generation + 1;
@@ -156,7 +156,7 @@ bool Recovery::save(Context& context, Checkpoint&& checkpoint) {
   return true;
 }
 
-void Recovery::note(Context& context, Standing standing) {
+void Recovery::note(Context& context, RunStanding standing) {
   if (!enabled()) return;
   if (const Status written = write_state(context, standing); !written.ok()) {
     context.log(Severity::error, "run.state cannot be written: a later start in this folder would resume the run",

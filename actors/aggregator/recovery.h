@@ -25,7 +25,7 @@ struct RecoverySettings {
 };
 
 /// As run.state says it.
-enum class Standing : std::uint8_t { under_way, finished, ending };  ///< finished was there first: older files say 0 or 1
+enum class RunStanding : std::uint8_t { under_way, finished, ending };  ///< finished was there first: older files say 0 or 1
 
 class Recovery {
  public:
@@ -56,9 +56,9 @@ class Recovery {
   /// training goes on, and alarm() says so.
   bool save(Context& context, Checkpoint&& checkpoint);
   /// All is saved, and whoever comes is told so. The next life does nothing but that: see over().
-  void ending(Context& context) { note(context, Standing::ending); }
+  void ending(Context& context) { note(context, RunStanding::ending); }
   /// The run has ended and everybody knows: a later start in this folder is another run.
-  void finish(Context& context) { note(context, Standing::finished); }
+  void finish(Context& context) { note(context, RunStanding::finished); }
   /// An earlier life has ended the run, and did not live to tell everybody.
   [[nodiscard]] bool over() const { return over_; }
   /// Empty: all is well.
@@ -67,8 +67,8 @@ class Recovery {
  private:
   Status read_earlier(Context& context, const Job& job, std::uint64_t model_hash);
   Status clear(Context& context);
-  Status write_state(Context& context, Standing standing);
-  void note(Context& context, Standing standing);
+  Status write_state(Context& context, RunStanding standing);
+  void note(Context& context, RunStanding standing);
 
   RecoverySettings settings_;
   CheckpointShelf shelf_;

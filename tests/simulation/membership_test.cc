@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "learning/nn/safetensors.h"
-#include "messages/hello.h"
+#include "messages/all_messages.h"
+#include "messages/codec.h"
 #include "tests/simulation/cluster.h"
 
 namespace hourglass::testing_cluster {
@@ -286,6 +287,39 @@ TEST(MembershipRules, R3_ASecondLiveProcessWithTheSameIdIsRefusedAndTheFirstIsNo
   ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
   EXPECT_EQ(cluster.result()["samples"], 4000);
   EXPECT_EQ(cluster.result()["samples_repeated"], 0);
+}
+
+TEST(MembershipRules, AMemberHeedsNoWelcomeOfAnEarlierLifeAndJoinsTheNextLifeOfWhichItHears) {
+  ClusterOptions options;
+  options.job.samples = 4000;
+  Cluster cluster(options);
+  const ActorId member = cluster.id(Role::conv_worker, 0);
+  std::optional<Welcome> welcome;
+  cluster.reactor().add_tap([&](const sim::Delivery& delivery) {
+    if (delivery.to == member && delivery.envelope.type == MessageType::welcome && !welcome) {
+      welcome.emplace(*decode<Welcome>(*delivery.envelope.body));
+    }
+  });
+  ASSERT_TRUE(cluster.run_until_samples(300));
+  ASSERT_TRUE(welcome);
+  std::vector<std::string> events;
+  cluster.reactor().set_log([&](ActorId id, Severity, std::string_view event, const Fields&) {
+    if (id == member) events.emplace_back(event);
+  });
+  Context& aggregator = cluster.reactor().context_of(kAggregator);
+  ASSERT_EQ(welcome->generation, 1U);
+  --welcome->generation;
+  welcome->first_clock += 1000;
+  ASSERT_TRUE(aggregator.send(member, *welcome).ok());
+  cluster.reactor().run_for(100ms);
+  EXPECT_EQ(std::count(events.begin(), events.end(), "joined"), 0) << "it comes late";
+  ASSERT_TRUE(aggregator.send(member, HeartbeatReply{2}).ok());  // as to one whom the next life took for a member by a late Hello
+  cluster.reactor().run_for(1s);
+  EXPECT_EQ(std::count(events.begin(), events.end(), "the aggregator no longer knows this process; joining again"), 1);
+  EXPECT_EQ(std::count(events.begin(), events.end(), "joined"), 1);
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_EQ(cluster.result()["samples"], 4000);
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
 }
 
 TEST(MembershipRules, AWorkersHeldBackGradientIsCountedWhenItDies) {

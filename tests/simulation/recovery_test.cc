@@ -60,6 +60,30 @@ std::vector<std::uint64_t> checkpoints(Cluster& cluster) {
   return out;
 }
 
+TEST(Farewell, AnAggregatorThatDiesWhileItSaysGoodbyeIsFollowedByOneThatTellsTheRest) {
+  Cluster cluster(options_of({"farewell", 4, 1}));
+  const ActorId straggler = cluster.id(Role::conv_worker, 1);
+  ASSERT_TRUE(cluster.reactor().run_until([&] { return cluster.status()["phase"] == "evaluating"; }, 5min));
+  cluster.reactor().network().block(kAggregator, straggler);  // it does not hear that the run is over
+  ASSERT_TRUE(cluster.reactor().run_until([&] { return cluster.status()["phase"] == "finished"; }, 5min));
+  cluster.reactor().run_for(1s);
+  ASSERT_TRUE(cluster.reactor().live(kAggregator)) << "it still waits for the straggler";
+  EXPECT_FALSE(cluster.reactor().live(cluster.id(Role::data_loader, 0))) << "without whom no run could begin";
+  const auto result = cluster.result();
+  cluster.reactor().crash(kAggregator);
+  cluster.reactor().network().heal_all();
+  cluster.add(Role::aggregator);
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  for (const ActorId id : {kAggregator, straggler}) {
+    ASSERT_NE(cluster.reactor().exit_of(id), nullptr);
+    EXPECT_EQ(cluster.reactor().exit_of(id)->code, ExitCode::ok);
+  }
+  EXPECT_EQ(cluster.reactor().exit_of(kAggregator)->reason, "finished; the run was saved before");
+  EXPECT_EQ(cluster.result(), result) << "what was saved stays";
+  EXPECT_EQ(result["status"], "finished");
+  EXPECT_EQ(result["samples"], kSamples);
+}
+
 class Restart : public testing::TestWithParam<Case> {};
 
 TEST_P(Restart, R14_TheRunGoesOnFromTheNewestCheckpointAndTheBooksBalance) {

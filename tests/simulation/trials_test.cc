@@ -66,6 +66,10 @@ TEST_P(Trials, Shard) {
   RecordProperty("events", static_cast<int>(events));
 }
 
+TEST(Trees, SeedsThatOnceFailed) {
+  for (const std::uint64_t seed : {705, 2739, 2982, 3575}) EXPECT_EQ(run(seed), "");  // trees whose nodes are lost and come back
+}
+
 INSTANTIATE_TEST_SUITE_P(Random, Trials, testing::Range<std::uint64_t>(0, kShards));
 
 }  // namespace
