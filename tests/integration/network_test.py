@@ -137,10 +137,10 @@ class Network(unittest.TestCase):
         self.goes_on(1000)
         self.finish(self.loader, self.near, self.far)
 
-    def test_a_link_that_loses_everything_one_way_heals(self):
+    def test_R6_a_link_that_loses_everything_one_way_heals(self):
         self.cut_and_heal("OUTPUT")
 
-    def test_a_link_that_loses_everything_heals(self):
+    def test_R6_a_link_that_loses_everything_heals(self):
         self.cut_and_heal("OUTPUT", "INPUT")
 
 

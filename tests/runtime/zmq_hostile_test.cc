@@ -80,7 +80,7 @@ std::string random_bytes(std::size_t size, std::uint64_t seed) {
   return out;
 }
 
-TEST_F(HostilePeers, ForeignProtocolsAreRejectedAndCounted) {
+TEST_F(HostilePeers, N1_ForeignProtocolsAreRejectedAndCounted) {
   const std::vector<std::string> greetings = {"GET / HTTP/1.1\r\nHost: example\r\n\r\n", "hello?\r\n", random_bytes(1 << 20, 1),
                                               std::string("\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f", 10) + random_bytes(500, 2), ""};
   double tries = 0;
@@ -101,7 +101,7 @@ TEST_F(HostilePeers, ForeignProtocolsAreRejectedAndCounted) {
   EXPECT_EQ(lines_["connection rejected"], 1) << "once a minute";
 }
 
-TEST_F(HostilePeers, SilentConnectionsAreHungUpOn) {
+TEST_F(HostilePeers, N1_SilentConnectionsAreHungUpOn) {
   const RawTcp silent = RawTcp::connect(aggregator_->port());
   ASSERT_TRUE(silent.ok());
   expect_service();  // meanwhile
@@ -109,7 +109,7 @@ TEST_F(HostilePeers, SilentConnectionsAreHungUpOn) {
   EXPECT_TRUE(aggregator_->wait_for_metric("rejected.connections", 1));
 }
 
-TEST_F(HostilePeers, MessagesOfAnyOtherNumberOfFramesAreDropped) {
+TEST_F(HostilePeers, N2_MessagesOfAnyOtherNumberOfFramesAreDropped) {
   Dealer dealer(aggregator_->endpoint());
   dealer.send({"junk"});
   dealer.send({""});
@@ -125,7 +125,7 @@ TEST_F(HostilePeers, MessagesOfAnyOtherNumberOfFramesAreDropped) {
   EXPECT_EQ(log_peers_.front(), "127.0.0.1");
 }
 
-TEST_F(HostilePeers, HeadersThatAreNotOursAreDropped) {
+TEST_F(HostilePeers, N2_HeadersThatAreNotOursAreDropped) {
   const std::string body(100, 'b');
   const std::string good = header_for(kWorker, body.size());
   std::string flipped = good, version = good;
@@ -178,7 +178,7 @@ struct Decoder final : Handles<Decoder, Hello> {
   void on(Context&, ActorId, Hello&&) {}
 };
 
-TEST(HostileBodies, BombsAreRejectedByTheDecoder) {
+TEST(HostileBodies, N3_N5_BombsAreRejectedByTheDecoder) {
   zmq::StopFlag stop;
   zmq::ZmqOptions options = loopback_options(kAggregator);
   options.stop = &stop;

@@ -42,7 +42,7 @@ ZmqOptions listening_on(std::string bind) {
   return options;
 }
 
-TEST(Listening, AddressesNamesAndInterfacesWorkAndTheRealPortIsTold) {
+TEST(Listening, S1_S3_AddressesNamesAndInterfacesWorkAndTheRealPortIsTold) {
   for (const char* where : {"tcp://0.0.0.0:0", "tcp://127.0.0.1:0", "tcp://*:0", "tcp://localhost:0", "tcp://lo:0", "localhost:0"}) {
     auto reactor = ZmqReactor::create(listening_on(where));
     ASSERT_TRUE(reactor.ok()) << where << ": " << reactor.error().text;
@@ -52,7 +52,7 @@ TEST(Listening, AddressesNamesAndInterfacesWorkAndTheRealPortIsTold) {
   }
 }
 
-TEST(Listening, Ipv6IsSpokenWhereAnIpv6AddressIsGiven) {
+TEST(Listening, S1_Ipv6IsSpokenWhereAnIpv6AddressIsGiven) {
   const int probe = ::socket(AF_INET6, SOCK_STREAM, 0);
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
@@ -66,7 +66,7 @@ TEST(Listening, Ipv6IsSpokenWhereAnIpv6AddressIsGiven) {
   }
 }
 
-TEST(Listening, WrongNamesAndForeignAddressesAreErrorsWithHints) {
+TEST(Listening, S1_WrongNamesAndForeignAddressesAreErrorsWithHints) {
   const auto nowhere = ZmqReactor::create(listening_on("tcp://no-such-host.invalid:0"));
   ASSERT_FALSE(nowhere.ok());
   EXPECT_EQ(nowhere.error().code, Errc::bad_config);
@@ -81,7 +81,7 @@ TEST(Listening, WrongNamesAndForeignAddressesAreErrorsWithHints) {
   EXPECT_EQ(ZmqReactor::create(options).error().code, Errc::bad_config);
 }
 
-TEST(Listening, APortInUseIsNamed) {
+TEST(Listening, S2_APortInUseIsNamed) {
   const RawTcp owner = RawTcp::listen();
   const std::string port = std::to_string(owner.port());
   const auto reactor = ZmqReactor::create(listening_on("tcp://127.0.0.1:" + port));

@@ -40,7 +40,7 @@ void post_when_reachable(SocketProcess& process, ActorId to, std::size_t bytes) 
   ASSERT_TRUE(posted);
 }
 
-TEST(ZmqPeers, ARestartedPeerTakesItsNameBackWhileItsOldConnectionStillStands) {
+TEST(ZmqPeers, R1_ARestartedPeerTakesItsNameBackWhileItsOldConnectionStillStands) {
   SocketProcess aggregator(loopback_options(kAggregator));
   // The earlier life's connection: its process is gone for good, but nobody has told us.
   ::zmq::context_t context;
@@ -127,7 +127,7 @@ TEST(ZmqPeers, MonitorsMayBeSilent) {
   EXPECT_EQ(aggregator.metric("socket.recreated"), 3) << "one at a time: the worker's only";
 }
 
-TEST(ZmqPeers, SocketsAndDescriptorsAreGivenBack) {
+TEST(ZmqPeers, R2_SocketsAndDescriptorsAreGivenBack) {
   const auto open_files = [](SocketProcess& process) {
     double value = 0;
     const double uptime = process.metric("uptime_seconds");
@@ -150,7 +150,7 @@ TEST(ZmqPeers, SocketsAndDescriptorsAreGivenBack) {
   EXPECT_LE(after, before + 2) << "sockets, their watches and their connections";
 }
 
-TEST(ZmqPeers, WithoutSocketsPeersAreRefusedAndTheProcessGoesOn) {
+TEST(ZmqPeers, S13_WithoutSocketsPeersAreRefusedAndTheProcessGoesOn) {
   SocketProcess aggregator(loopback_options(kAggregator));
   zmq::ZmqOptions options = loopback_options(kWorker, aggregator.endpoint());
   options.sockets_max = 16;
