@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <zmq.hpp>
 
 #include "messages/hello.h"
 #include "runtime/zmq/identity.h"
+#include "tests/runtime/foreign_dealer.h"
 #include "tests/runtime/raw_tcp.h"
 #include "tests/runtime/socket_process.h"
 
@@ -14,30 +14,6 @@ namespace hourglass {
 namespace {
 
 constexpr ActorId kWorker{Role::conv_worker, 0xabcdef01}, kOther{Role::conv_worker, 2};
-
-/// A foreign ZeroMQ client.
-class Dealer {
- public:
-  Dealer(const std::string& endpoint, const std::string& identity = "") : socket_(context_, ::zmq::socket_type::dealer) {
-    socket_.set(::zmq::sockopt::linger, 2000);
-    if (!identity.empty()) socket_.set(::zmq::sockopt::routing_id, identity);
-    socket_.connect(endpoint);
-  }
-  void send(const std::vector<std::string>& frames) {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      socket_.send(::zmq::buffer(frames[i]), i + 1 < frames.size() ? ::zmq::send_flags::sndmore : ::zmq::send_flags::none);
-    }
-  }
-
- private:
-  ::zmq::context_t context_;
-  ::zmq::socket_t socket_;
-};
-
-std::string header_for(ActorId from, std::size_t body_bytes, MessageType type = MessageType::activity) {
-  Envelope envelope{type, Traffic::control, from, 0, share(Bytes(body_bytes)), {}};
-  return std::string(as_text(encode_header(envelope)));
-}
 
 class HostilePeers : public testing::Test {
  protected:
