@@ -5,6 +5,7 @@
 #include "runtime/zmq/endpoint.h"
 #include "runtime/zmq/identity.h"
 #include "runtime/zmq/log_limiter.h"
+#include "runtime/zmq/name_lookup.h"
 #include "runtime/zmq/timer_queue.h"
 #include "runtime/zmq/transport.h"
 #include "runtime/zmq/zmq_reactor.h"
@@ -88,6 +89,32 @@ TEST(Listening, S2_APortInUseIsNamed) {
   ASSERT_FALSE(reactor.ok());
   EXPECT_EQ(reactor.error().code, Errc::io);
   EXPECT_NE(reactor.error().text.find("port " + port + " is in use"), std::string::npos) << reactor.error().text;
+}
+
+TEST(Names, AreLookedUpInTheBackgroundAndAnsweredOnce) {
+  NameLookup lookup;
+  EXPECT_FALSE(lookup.under_way());
+  EXPECT_FALSE(lookup.take().has_value());
+  lookup.begin("localhost", false);
+  EXPECT_TRUE(lookup.under_way());
+  const auto found = lookup.take(std::chrono::minutes(1));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->cause, "");
+  EXPECT_EQ(found->addresses, std::vector<std::string>{"127.0.0.1"});
+  EXPECT_FALSE(lookup.under_way());
+  EXPECT_FALSE(lookup.take().has_value());
+  lookup.begin("no-such-host.invalid", false);
+  const auto nowhere = lookup.take(std::chrono::minutes(1));
+  ASSERT_TRUE(nowhere.has_value());
+  EXPECT_NE(nowhere->cause, "");
+}
+
+TEST(Names, HostsWithSeveralAddressesAreTriedInTurn) {
+  const NameLookup::Answer answer{"", {"10.0.0.1", "10.0.0.2"}};
+  EXPECT_EQ(answer.after(""), "10.0.0.1");
+  EXPECT_EQ(answer.after("10.0.0.1"), "10.0.0.2");
+  EXPECT_EQ(answer.after("10.0.0.2"), "10.0.0.1");
+  EXPECT_EQ(answer.after("10.0.0.9"), "10.0.0.1") << "it has moved";
 }
 
 TEST(Identities, RoundTripAndForeignOnesAreRefused) {

@@ -201,6 +201,40 @@ TEST(ZmqPeers, AnEndpointBelongsToWhoWasIntroducedThereLast) {
   EXPECT_TRUE(wait_for_size(worker, 5));
 }
 
+TEST(ZmqPeers, AnAggregatorIsFoundByItsNameAndItsHeartbeatsToo) {
+  SocketProcess aggregator(loopback_options(kAggregator));
+  zmq::ZmqOptions options = loopback_options(kWorker, "localhost:" + std::to_string(aggregator.port()));
+  options.heartbeat_interval = milliseconds(50);
+  SocketProcess worker(options);
+  post(worker, kAggregator, 7);
+  EXPECT_TRUE(wait_for_size(aggregator, 7));
+  EXPECT_TRUE(aggregator.wait([](const RecordingActor& actor) {
+    return std::ranges::any_of(actor.received, [](const Envelope& e) { return e.type == MessageType::heartbeat; });
+  }));
+  EXPECT_EQ(worker.metric("lookups_failed"), 0);
+}
+
+TEST(ZmqPeers, R10_ANameThatDoesNotResolveIsNamedAndTheOthersAreServed) {
+  std::mutex mutex;
+  std::string complaint;
+  SocketProcess aggregator(loopback_options(kAggregator));
+  zmq::ZmqOptions options = loopback_options(kWorker, aggregator.endpoint());
+  options.log = [&](Severity, std::string_view event, const Fields& fields) {
+    const std::lock_guard lock(mutex);
+    if (event == "a name that does not resolve") complaint = fields.at(1).second;
+  };
+  SocketProcess worker(options);
+  worker.act([](Context& context) {
+    context.introduce({Role::fc_worker, 9}, "no-such-host.invalid:7000");
+    EXPECT_TRUE(context.post({Role::fc_worker, 9}, filler(1)).ok()) << "it waits for the name";
+  });
+  for (std::size_t i = 1; i <= 100; ++i) post(worker, kAggregator, i);
+  EXPECT_TRUE(wait_for_size(aggregator, 100));
+  EXPECT_TRUE(worker.wait_for_metric("lookups_failed", 2)) << "it is looked up again";
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(complaint.rfind("no-such-host.invalid: ", 0), 0U) << complaint;
+}
+
 TEST(ZmqPeers, EndpointsThatCannotBeAreRefusedAndCounted) {
   SocketProcess aggregator(loopback_options(kAggregator));
   aggregator.act([](Context& context) {
