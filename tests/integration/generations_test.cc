@@ -42,7 +42,8 @@ TEST(Generations, R4_PushesMadeForADeadAggregatorAreVoidForItsNextLife) {
                              "--checkpoint-every", "1", "--dead-after", "5"});
   roles.start_aggregator();
   const auto loader = roles.join("data-loader"), one = roles.join("conv-worker"), two = roles.join("conv-worker");
-  ASSERT_TRUE(eventually([&] { return roles.samples() > 2000 && files(roles.run(), "checkpoint-", ".hgck") > 0; })) << roles.aggregator().errors();
+  ASSERT_TRUE(eventually([&] { return roles.samples() > 2000 && files(roles.run(), "checkpoint-", ".hgck") > 0; }))
+      << roles.aggregator().errors();
   roles.aggregator().signal(SIGKILL);
   EXPECT_EQ(roles.aggregator().wait(10), 128 + SIGKILL);
   std::this_thread::sleep_for(std::chrono::seconds(2));  // the outage: they push on

@@ -39,12 +39,13 @@ bool is_stopped(pid_t process) {
 }
 
 TEST(Limits, M1_AMemberThatDoesNotReadCostsTheAggregatorNoMoreThanItsCredit) {
-  Roles roles("not_reading", {"--model", kLarge, "--conv-workers", "3", "--staleness", "unlimited", "--samples", "100000000", "--dead-after",
-                              "600", "--credit", "16777216", "--checkpoint-every", "0"});
+  Roles roles("not_reading", {"--model", kLarge, "--conv-workers", "3", "--staleness", "unlimited", "--samples", "100000000",
+                              "--dead-after", "600", "--credit", "16777216", "--checkpoint-every", "0"});
   roles.start_aggregator();
   const auto loader = roles.join("data-loader"), one = roles.join("conv-worker"), two = roles.join("conv-worker"),
              deaf = roles.join("conv-worker");
-  ASSERT_TRUE(eventually([&] { return roles.status().value("conv_workers", 0) == 3 && roles.samples() > 32 * 60; })) << roles.aggregator().errors();
+  ASSERT_TRUE(eventually([&] { return roles.status().value("conv_workers", 0) == 3 && roles.samples() > 32 * 60; }))
+      << roles.aggregator().errors();
   const double before = memory(roles.aggregator().id(), "VmHWM");
   ASSERT_GT(before, 2 * kLargeMegabytes);
   deaf->signal(SIGSTOP);

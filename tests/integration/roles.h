@@ -25,8 +25,8 @@ class Roles {
 
   /// At any free port the first time, at the same one later. `wrapper`: a program and its arguments, run in its stead.
   void start_aggregator(const Words& wrapper = {}) {
-    Words words = {"aggregator", "--dataset",  "synthetic", "--batch",     "32",   "--fc-workers", "0",
-                   "--listen",   address(port_), "--port-file", folder_ + "/port", "--run-dir",      run_};
+    Words words = {"aggregator",   "--dataset",   "synthetic",       "--batch",   "32", "--fc-workers", "0", "--listen",
+                   address(port_), "--port-file", folder_ + "/port", "--run-dir", run_};
     words.insert(words.end(), job_.begin(), job_.end());
     std::filesystem::remove(folder_ + "/port");
     aggregator_ = launch("aggregator", words, wrapper);

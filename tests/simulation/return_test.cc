@@ -61,7 +61,8 @@ TEST(Strangers, N7_AProcessOfTheNextProtocolIsRefusedAndBothLogsNameBothVersions
   const sim::Exit& end = *cluster.reactor().exit_of(newer);
   EXPECT_EQ(end.code, ExitCode::protocol);
   for (const std::string& text : {told, end.reason}) {
-    EXPECT_NE(text.find(std::to_string(kProtocolMax + 1) + ".." + std::to_string(kProtocolMax + 1) + " (newer)"), std::string::npos) << text;
+    EXPECT_NE(text.find(std::to_string(kProtocolMax + 1) + ".." + std::to_string(kProtocolMax + 1) + " (newer)"), std::string::npos)
+        << text;
     EXPECT_NE(text.find(std::to_string(kProtocolMin) + ".." + std::to_string(kProtocolMax)), std::string::npos) << text;
     EXPECT_NE(text.find("update the older one"), std::string::npos) << text;
   }
