@@ -50,12 +50,12 @@ TEST(Limits, M1_AMemberThatDoesNotReadCostsTheAggregatorNoMoreThanItsCredit) {
   ASSERT_GT(before, 2 * kLargeMegabytes);
   deaf->signal(SIGSTOP);
   ASSERT_TRUE(eventually([&] { return is_stopped(deaf->id()); }));
-  constexpr double kUpdates = 100;
+  constexpr double kUpdates = 60;
   ASSERT_TRUE(roles.goes_on(static_cast<std::uint64_t>(32 * kUpdates))) << "the others go on: " << roles.aggregator().errors();
   EXPECT_TRUE(is_stopped(deaf->id()));
   const double grown = memory(roles.aggregator().id(), "VmHWM") - before;
   std::cout << before << " MB, grown by " << grown << " MB while " << kUpdates * kLargeMegabytes << " MB of updates were made\n";
-  // The credit, and eight messages that ZeroMQ holds for one connection.
+  // Who does not push is owed one update, not each; beyond that the credit, and eight messages that ZeroMQ holds for one connection.
   EXPECT_LT(grown, 17 + 9 * kLargeMegabytes);
   deaf->signal(SIGCONT);
   ASSERT_TRUE(roles.goes_on(320));
@@ -84,7 +84,7 @@ TEST(Limits, M8_FourteenMoreWorkersCostTheAggregatorLessThanAModelEach) {
   ASSERT_GT(before, kLargeMegabytes);
   for (int i = 0; i < 14; ++i) workers.push_back(roles.join("conv-worker"));
   ASSERT_TRUE(eventually(at_work)) << roles.aggregator().errors();
-  ASSERT_TRUE(roles.goes_on(32 * 16 * 4)) << roles.aggregator().errors();
+  ASSERT_TRUE(roles.goes_on(32 * 16)) << roles.aggregator().errors();
   EXPECT_EQ(roles.status()["conv_workers"], 16);
   const double grown = memory(roles.aggregator().id(), "VmHWM") - before;
   std::cout << before << " MB, " << grown / 14 << " MB more for each of 14 workers; a model has " << kLargeMegabytes << " MB\n";

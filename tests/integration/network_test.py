@@ -182,7 +182,7 @@ class Network(unittest.TestCase):
         self.finish(self.loader, *workers)
 
     def test_R10_a_name_that_nobody_resolves_holds_up_nobody(self):
-        self.own_file(self.there, "resolv.conf", f"nameserver {HERE}\noptions timeout:5 attempts:2\n")
+        self.own_file(self.there, "resolv.conf", f"nameserver {HERE}\noptions timeout:3 attempts:2\n")
         self.inside(self.here, "iptables", "-A", "INPUT", "-p", "udp", "--dport", "53", "-j", "DROP")
         self.start("--model", "lenet5", "--dead-after", 3, "--samples", 100_000_000)
         self.far = self.join(self.there, "conv-worker")
