@@ -42,8 +42,8 @@ void throw_at(std::uint16_t port, const std::string& bytes) {
 TEST(Hostile, N1_N2_N3_StrangersAtEveryPortChangeNothingButACounter) {
   const std::string folder = fresh_folder("hostile");
   Program train(HOURGLASS_PROGRAM,
-                {"train", "--dataset", "synthetic", "--model", "lenet5", "--samples", "40000", "--json", "--run-dir", folder + "/run",
-                 "--set", "monitor.port=0"},
+                {"train", "--dataset", "synthetic", "--model", "lenet5", "--samples", "200000", "--learning-rate", "0.01", "--json",
+                 "--run-dir", folder + "/run", "--set", "monitor.port=0"},
                 folder);
   const auto samples_done = [&] {
     const auto text = read_text(folder + "/run/status.json");
@@ -84,11 +84,11 @@ TEST(Hostile, N1_N2_N3_StrangersAtEveryPortChangeNothingButACounter) {
     dealer.send({header, body.substr(0, 60)});
   }
   const std::uint64_t before = samples_done();
-  EXPECT_LT(before, 40000U) << "the run must still go on";
+  EXPECT_LT(before, 200000U) << "the run must still go on";
   ASSERT_EQ(train.wait(), 0) << train.errors();
   const auto result = nlohmann::json::parse(train.output());
   EXPECT_EQ(result["status"], "finished");
-  EXPECT_EQ(result["samples"], 40000);
+  EXPECT_EQ(result["samples"], 200000);
   EXPECT_EQ(result["samples_repeated"], 0);
   EXPECT_GT(result["accuracy"].get<double>(), 0.9) << result["history"].dump();
   std::uint64_t rejected = 0;
