@@ -193,11 +193,14 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void on(Context& context, ActorId from, GradientPush&& message) {
     const MemberTable::Row* row = members_.find(from);
-    if (row == nullptr) return refuse(context, from, Refusal::unknown_member, "unknown member; say hello");
+    if (row == nullptr) {
+      context.count("refused.pushes_of_strangers", 1);
+      return refuse(context, from, Refusal::unknown_member, "unknown member; say hello");
+    }
     if (message.clock < row->first_clock) welcome(context, *row);  // it may not know that it was lost, and joined again by a late Hello
     GroupServer* group = message.group == Group::conv ? &*conv_ : (fc_ && !fc_alone() ? &*fc_ : nullptr);
     if (group == nullptr || (message.group == Group::conv) != in_conv_group(from)) {
-      return context.count("pushes_of_strangers", 1);
+      return context.count("refused.pushes_of_strangers", 1);
     }
     group->on(context, from, std::move(message));
     advance(context);

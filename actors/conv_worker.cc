@@ -90,8 +90,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   void on(Context& context, ActorId, Roster&& message) {
     if (!membership_.on(context, std::move(message))) return;
     follow_tree(context);
-    for (auto& [number, batch] : under_way_) {  // an FC worker that has left takes its unanswered batches with it
-      if (cut() && membership_.find(batch.fc) == nullptr) send_activations(context, batch);
+    for (auto& [number, batch] : under_way_) {  // an FC worker that has left takes its unanswered batches with it, even if it comes back
+      if (!cut() || membership_.find(batch.fc) != nullptr) continue;
+      batch.fc = {};
+      send_activations(context, batch);
     }
     ask_for_data(context, true);
     pump(context);
@@ -317,6 +319,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     message.conv_version = state.version;
     message.progress = batch.progress;
     message.roster_revision = membership_.roster().revision;
+    for (const auto& [number, earlier] : under_way_) message.under_way.push_back(number);
+    message.under_way.push_back(message.batch);
     message.tensor = compress::encode_boundary(boundary_, state.samples, width, codec_, context.random());
     message.labels = std::move(batch.labels);
     state.parcel = pack(message);

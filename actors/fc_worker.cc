@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "actors/answer_book.h"
 #include "actors/group_member.h"
 #include "actors/kept_state.h"
 #include "actors/replica_digest.h"
@@ -31,8 +32,7 @@ constexpr Duration kTick = 500ms;
 constexpr Duration kSynchronousWait = 20s;
 constexpr int kSynchronousPatience = 4;
 constexpr Duration kLeaveWithin = 4s;
-constexpr std::size_t kQueueMax = 4096;   ///< batches of all CONV workers
-constexpr std::size_t kAnswersKept = 64;  ///< per CONV worker: more than it can have under way, whatever the order of arrival
+constexpr std::size_t kQueueMax = 4096;  ///< batches of all CONV workers
 
 /// A batch that waits for its step, decoded.
 struct Queued {
@@ -115,11 +115,11 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       return;
     }
     if (message.mode == Mode::evaluate) return evaluate(context, from, message);
-    Answers& known = answers_[from];
-    if (message.batch <= known.forgotten) return context.count("activations_long_answered", 1);
-    if (const auto taken = known.batches.find(message.batch); taken != known.batches.end()) {
+    AnswerBook& known = answers_[from];
+    const AnswerBook::Seen seen = known.look(message.batch, message.under_way);
+    if (seen != AnswerBook::Seen::never) {
       context.count("activations_repeated", 1);
-      if (taken->second.body) (void)context.post(from, taken->second);  // else it still waits for its step
+      if (seen == AnswerBook::Seen::answered) (void)context.post(from, known.answer_to(message.batch));
       return;
     }
     if (queue_.size() >= kQueueMax) {
@@ -129,7 +129,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     Queued queued{from, message.batch, message.progress, message.roster_revision, {}, {}, std::move(message.labels)};
     queued.values.resize(std::size_t{message.tensor.rows} * message.tensor.columns);
     if (!compress::decode_boundary(message.tensor, queued.values).ok()) return context.count("activations_invalid", 1);
-    known.batches.emplace(message.batch, Parcel{});
+    known.take(message.batch);
     if (synchronous()) queued.place = round_.came(from, message.conv_version);
     if (queue_.empty()) waiting_since_ = context.now();
     queue_.push_back(std::move(queued));
@@ -169,12 +169,6 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   }
 
  private:
-  /// The newest batches of one CONV worker that were taken. One that is missing among them may still come: its message was lost.
-  struct Answers {
-    std::map<std::uint64_t, Parcel> batches;  ///< with their answers, once there are any
-    std::uint64_t forgotten = 0;              ///< batches up to this one are no longer remembered
-  };
-
   [[nodiscard]] const Job& job() const { return membership_.job(); }
   /// The only FC worker owns the fc group: its steps are final, and its state travels only for checkpoints.
   [[nodiscard]] bool alone() const { return job().fc_workers == 1; }
@@ -364,14 +358,9 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       out.loss_sum = loss.loss_sum;
       out.hits = loss.hits;
       out.tensor = compress::encode_boundary(part, own, width, codec_, context.random());
-      Answers& known = answers_[batch.from];
-      Parcel& kept = known.batches[batch.batch];
-      kept = pack(out);
+      Parcel kept = pack(out);
       (void)context.post(batch.from, kept);  // lost: the repeat of its activations fetches it
-      while (known.batches.size() > kAnswersKept && known.batches.begin()->second.body) {
-        known.forgotten = known.batches.begin()->first;
-        known.batches.erase(known.batches.begin());
-      }
+      answers_[batch.from].answer(batch.batch, std::move(kept));
       at += own;
     }
   }
@@ -501,7 +490,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   Instant waiting_since_{};
   SynchronousRound round_;
   Duration longest_wait_{};  ///< of rounds that were complete
-  std::map<ActorId, Answers> answers_;
+  std::map<ActorId, AnswerBook> answers_;
   std::vector<float> activations_, activation_gradient_, logits_, logit_gradient_, gradient_;
   std::vector<std::uint16_t> labels_;
   std::uint64_t steps_ = 0;

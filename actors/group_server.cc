@@ -121,7 +121,7 @@ Verdict BasicGroupServer<Store>::judge(const Peer& peer, const GradientPush& mes
 /// A push of one that has left for another parent, or has come from one and is not expected here yet.
 template <class Store>
 void BasicGroupServer<Store>::answer_stranger(Context& context, ActorId from, const GradientPush& message) {
-  context.count("pushes_of_strangers", 1);
+  context.count("refused.pushes_of_strangers", 1);
   const auto before = departed_.find(from);
   if (before == departed_.end() || message.run != run_ || message.generation != generation_) return;
   Departed& departed = before->second;
@@ -143,7 +143,7 @@ void BasicGroupServer<Store>::on(Context& context, ActorId from, GradientPush&& 
   const auto found = peers_.find(from);
   if (found == peers_.end()) return answer_stranger(context, from, message);
   if (message.run != run_ || (message.generation != generation_ && !mutant(Mutant::stale_generation))) {
-    context.count("pushes_of_strangers", 1);
+    context.count("refused.pushes_of_strangers", 1);
     return;
   }
   Peer& peer = found->second;

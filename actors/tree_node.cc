@@ -96,7 +96,8 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
   }
 
   void on(Context& context, ActorId from, GradientPush&& message) {
-    if (!server_ || message.group != Group::conv || membership_.find(from) == nullptr) return context.count("pushes_of_strangers", 1);
+    if (!server_ || message.group != Group::conv || membership_.find(from) == nullptr)
+      return context.count("refused.pushes_of_strangers", 1);
     const std::uint64_t base = message.base_version;
     const std::uint32_t samples = message.samples;
     const std::uint64_t merged = server_->ledger().applied();

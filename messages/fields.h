@@ -29,6 +29,7 @@ inline constexpr std::size_t kBatchSamples = 4096;
 inline constexpr std::size_t kSampleBytes = 1U << 20;
 inline constexpr std::size_t kLeases = 64;            ///< leases one worker may work on at a time
 inline constexpr std::size_t kHeldLeases = 4096;      ///< and hold, those of its present unit included
+inline constexpr std::size_t kBatchesUnderWay = 64;   ///< of one CONV worker
 inline constexpr std::size_t kLocalSteps = 1000;      ///< batches of one unit
 inline constexpr std::size_t kResults = 4096;         ///< lease results in one request
 inline constexpr std::size_t kBlocks = 4096;          ///< gradient blocks in one message

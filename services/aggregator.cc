@@ -3,6 +3,8 @@
 
 #include <filesystem>
 
+#include "actors/tree.h"
+#include "runtime/zmq/process_gauges.h"
 #include "services/command.h"
 #include "services/hosting/log.h"
 #include "services/hosting/role_process.h"
@@ -21,6 +23,18 @@ Status keep_job(const Resolved& resolved) {
   return write_text(folder + "/" + kJobFile, print_config(resolved));
 }
 
+/// Sockets, files of the run folder and a monitor take so many; each process that connects two more.
+constexpr double kOwnFiles = 40, kFilesOfAProcess = 2;
+
+void look_at_file_limit(const Job& job) {
+  const double others = 2.0 + job.conv_workers + job.fc_workers + static_cast<double>(Tree::nodes_wanted(job));
+  const double needed = kOwnFiles + kFilesOfAProcess * others, most = zmq::open_files_max();
+  if (needed <= most) return;
+  const auto whole = [](double number) { return std::to_string(static_cast<std::uint64_t>(number)); };
+  log_line(Severity::warning, "this job needs about " + whole(needed) + " open files, and the limit is " + whole(most) +
+                                  ": not everybody will be able to join; raise it (ulimit -n " + whole(needed) + ") or have fewer workers");
+}
+
 }  // namespace
 
 ExitCode run_aggregator(Invocation& invocation) {
@@ -37,6 +51,7 @@ ExitCode run_aggregator(Invocation& invocation) {
     options.run = random_bits();
     options.generation = 1;
     options.recovery = {settings.checkpoint_every, settings.keep_checkpoints, settings.recover != "never"};
+    look_at_file_limit(settings.job);  // the reactor has raised the limit to what the system allows
     return make_aggregator(std::move(options), std::move(identity));
   });
 }

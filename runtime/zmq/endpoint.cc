@@ -3,14 +3,13 @@
 
 #include <arpa/inet.h>
 #include <net/if.h>
-#include <netdb.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
-#include <future>
-#include <memory>
-#include <thread>
+#include <utility>
+
+#include "runtime/zmq/name_lookup.h"
 
 namespace hourglass::zmq {
 namespace {
@@ -31,37 +30,14 @@ bool is_address(const std::string& host) {
   return ::inet_pton(AF_INET, host.c_str(), buffer) == 1 || ::inet_pton(AF_INET6, host.c_str(), buffer) == 1;
 }
 
-struct Resolved {
-  std::string cause;  ///< empty: it resolved
-  std::vector<std::string> addresses;
-};
-
-Resolved resolve(const std::string& host, bool ipv6) {
-  addrinfo hints{};
-  hints.ai_family = ipv6 ? AF_UNSPEC : AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* list = nullptr;
-  Resolved out;
-  if (const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &list); code != 0) {
-    out.cause = ::gai_strerror(code);
-    return out;
-  }
-  for (const addrinfo* at = list; at; at = at->ai_next) {
-    char text[NI_MAXHOST];
-    if (::getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) continue;
-    if (std::ranges::find(out.addresses, text) == out.addresses.end()) out.addresses.emplace_back(text);
-  }
-  ::freeaddrinfo(list);
-  if (out.addresses.empty()) out.cause = "no address";
-  return out;
-}
-
 }  // namespace
 
 std::string Endpoint::text() const {
   const std::string shown = is_ipv6() ? "[" + host + "]" : host;
   return "tcp://" + shown + ":" + std::to_string(port);
 }
+
+bool Endpoint::is_name() const { return host != "*" && !is_address(host); }
 
 Result<Endpoint> parse_endpoint(std::string_view text) {
   std::string_view rest = text;
@@ -87,18 +63,15 @@ Result<Endpoint> parse_endpoint(std::string_view text) {
 Result<std::vector<std::string>> listening_hosts(const Endpoint& endpoint, bool ipv6, Duration patience) {
   const std::string& host = endpoint.host;
   if (host == "*" || is_address(host) || ::if_nametoindex(host.c_str()) != 0) return std::vector{host};
-  // A resolver cannot be interrupted, and a thread that waits for one must not keep the process: it owns all that it touches.
-  auto promise = std::make_shared<std::promise<Resolved>>();
-  auto answer = promise->get_future();
-  std::thread([promise, host, ipv6] { promise->set_value(resolve(host, ipv6)); }).detach();
-  if (answer.wait_for(patience) != std::future_status::ready)
-    return refused(endpoint.text(), "the name \"" + host + "\" does not resolve in time");
-  Resolved resolved = answer.get();
-  if (!resolved.cause.empty()) {
-    return refused(endpoint.text(), "\"" + host + "\" is no address, network interface or resolvable name (" + resolved.cause +
+  NameLookup lookup;
+  lookup.begin(host, ipv6);
+  auto resolved = lookup.take(patience);
+  if (!resolved) return refused(endpoint.text(), "the name \"" + host + "\" does not resolve in time");
+  if (!resolved->cause.empty()) {
+    return refused(endpoint.text(), "\"" + host + "\" is no address, network interface or resolvable name (" + resolved->cause +
                                         "); use *, an address of this machine, or a name that resolves to one");
   }
-  return std::move(resolved.addresses);
+  return std::move(resolved->addresses);
 }
 
 }  // namespace hourglass::zmq

@@ -16,6 +16,7 @@ struct Endpoint {
   std::uint16_t port = 0;
 
   [[nodiscard]] bool is_ipv6() const { return host.find(':') != std::string::npos; }
+  [[nodiscard]] bool is_name() const;      ///< to be looked up, or an interface
   [[nodiscard]] std::string text() const;  ///< "tcp://host:port", with brackets where they belong
 };
 

@@ -105,7 +105,10 @@ void PostOffice::look_after(Instant now) {
     rejected_connections_ = rejected;
   }
   for (auto& [id, peer] : peers_) {
-    if (peer.link) recreate_if_silent(id, *peer.link, now);
+    if (!peer.link) continue;
+    recreate_if_silent(id, *peer.link, now);
+    Link& link = *peer.link;  // a host that is not there may have moved
+    if (link.endpoint.is_name() && !link.health->connected.load() && !link.lookup.under_way() && now >= link.next_lookup) look_up(link);
   }
 }
 

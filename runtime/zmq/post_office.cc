@@ -11,6 +11,7 @@ namespace {
 
 // ZeroMQ cannot tell when one peer of a ROUTER has room again, so waiting messages are tried again: soon at first, less often in vain.
 constexpr Duration kRouterRetryMin = std::chrono::milliseconds(1), kRouterRetryMax = std::chrono::milliseconds(16);
+constexpr Duration kLookupGlance = std::chrono::milliseconds(10);  // how often to look whether a name has been found
 
 std::chrono::milliseconds whole_milliseconds(Duration d) { return std::chrono::ceil<std::chrono::milliseconds>(d); }
 
@@ -130,9 +131,11 @@ void PostOffice::introduce(ActorId id, const std::string& endpoint, Instant now)
   const bool is_new = !peer->link;
   if (is_new) peer->link.emplace();
   const Endpoint before = std::exchange(peer->link->endpoint, std::move(*parsed));
+  const std::string address_before = std::exchange(peer->link->address, "");
   peer->link->unanswered_since.reset();
   if (open_link(id, *peer->link, transport_.linger)) return;
   peer->link->endpoint = before;
+  peer->link->address = address_before;
   if (is_new) peer->link.reset();
 }
 
@@ -151,11 +154,45 @@ bool PostOffice::open_link(ActorId id, Link& link, std::chrono::milliseconds lin
   link.socket = std::move(socket);
   link.reader = {};
   link.health = health;
-  if (const Status connected = connect(link.socket, link.endpoint); !connected.ok()) {
-    metrics_.count("refused.endpoint", 1);
-    complain_("an endpoint that cannot be connected to", to_string(id), connected.error().text);
-  }
+  if (!link.endpoint.is_name()) connect_link(id, link, link.endpoint);
+  if (!link.address.empty()) connect_link(id, link, {link.address, link.endpoint.port});
+  if (link.endpoint.is_name()) look_up(link);
   return true;
+}
+
+void PostOffice::connect_link(ActorId id, Link& link, const Endpoint& where) {
+  const Status connected = connect(link.socket, where);
+  if (connected.ok()) return;
+  metrics_.count("refused.endpoint", 1);
+  complain_("an endpoint that cannot be connected to", to_string(id), connected.error().text);
+}
+
+void PostOffice::look_up(Link& link) {
+  link.lookup.begin(link.endpoint.host, transport_.ipv6);
+  looking_up_ = true;
+}
+
+void PostOffice::take_addresses(Instant now) {
+  if (!looking_up_) return;
+  looking_up_ = false;
+  for (auto& [id, peer] : peers_) {
+    if (!peer.link) continue;
+    Link& link = *peer.link;
+    const auto answer = link.lookup.take();
+    looking_up_ = looking_up_ || link.lookup.under_way();
+    if (!answer) continue;
+    link.next_lookup = now + NameLookup::kPause;
+    if (!answer->cause.empty()) {
+      metrics_.count("lookups_failed", 1);
+      complain_("a name that does not resolve", to_string(id), link.endpoint.host + ": " + answer->cause + "; tried again and again");
+      continue;
+    }
+    const std::string& address = answer->after(link.address);
+    if (address == link.address || link.health->connected.load()) continue;
+    if (!link.address.empty()) (void)::zmq_disconnect(link.socket.handle(), Endpoint{link.address, link.endpoint.port}.text().c_str());
+    link.address = address;
+    connect_link(id, link, {address, link.endpoint.port});
+  }
 }
 
 void PostOffice::forget(ActorId id) {
@@ -178,6 +215,7 @@ void PostOffice::wait(Duration patience, For what) {
     items.push_back({peer.link->socket.handle(), 0, events, 0});
   }
   if (router_retry_ > Duration::zero()) patience = std::min(patience, router_retry_);
+  if (looking_up_) patience = std::min(patience, kLookupGlance);
   const auto limit = static_cast<long>(whole_milliseconds(std::max(patience, Duration::zero())).count());
   // The sockets themselves tell what has come; a signal ends the wait like an event does.
   const int rc = ::zmq_poll(items.data(), static_cast<int>(items.size()), limit);
@@ -185,6 +223,7 @@ void PostOffice::wait(Duration patience, For what) {
 }
 
 void PostOffice::send_waiting(Instant now) {
+  take_addresses(now);
   bool waits = false, moved = false;
   for (auto& [id, peer] : peers_) {
     for (int i = 0; i < kMessagesPerTurn && !peer.outbox.empty(); ++i) {

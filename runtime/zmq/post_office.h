@@ -14,6 +14,7 @@
 #include "base/metrics.h"
 #include "runtime/context.h"
 #include "runtime/traffic_accounting.h"
+#include "runtime/zmq/name_lookup.h"
 #include "runtime/zmq/outbox.h"
 #include "runtime/zmq/pulse.h"
 #include "runtime/zmq/transport.h"
@@ -59,6 +60,9 @@ class PostOffice {
   /// A connection of ours to a peer.
   struct Link {
     Endpoint endpoint;
+    std::string address;  ///< of an endpoint that has a name: where its host is; empty: not known yet
+    NameLookup lookup;
+    Instant next_lookup{};
     ::zmq::socket_t socket;
     FrameReader reader;
     std::shared_ptr<LinkHealth> health;
@@ -79,6 +83,10 @@ class PostOffice {
   Sent send_now(Peer& peer, const Outgoing& message);
   /// Connects anew. False, and everything as before, where the process has no descriptors left.
   bool open_link(ActorId id, Link& link, std::chrono::milliseconds linger_of_old);
+  void connect_link(ActorId id, Link& link, const Endpoint& where);
+  void look_up(Link& link);
+  /// Connects to the hosts whose names have been found.
+  void take_addresses(Instant now);
   bool receive_from(::zmq::socket_t& socket, FrameReader& reader, std::optional<ActorId> link_to,
                     const std::function<bool(Envelope&&)>& deliver, bool& any);
   std::optional<Envelope> admit(Incoming& incoming, std::optional<ActorId> link_to);
@@ -100,6 +108,7 @@ class PostOffice {
   std::map<ActorId, Peer> peers_;
 
   Duration router_retry_{};          ///< pause until outboxes of the ROUTER are tried again; zero: none waits
+  bool looking_up_ = false;          ///< a name
   double rejected_connections_ = 0;  ///< that were complained about
   bool closed_ = false;
 };

@@ -5,7 +5,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <limits>
 
 namespace hourglass::zmq {
 namespace {
@@ -28,7 +30,7 @@ double rss_bytes() {
 
 double open_files() {
   DIR* folder = ::opendir("/proc/self/fd");
-  if (!folder) return 0.0;
+  if (!folder) return errno == EMFILE ? open_files_max() : 0.0;
   int entries = 0;
   while (::readdir(folder)) ++entries;
   ::closedir(folder);
@@ -36,6 +38,12 @@ double open_files() {
 }
 
 }  // namespace
+
+double open_files_max() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return std::numeric_limits<double>::infinity();
+  return static_cast<double>(files.rlim_cur);
+}
 
 void set_process_gauges(Metrics& metrics, Duration uptime) {
   metrics.gauge("cpu_seconds", cpu_seconds());

@@ -16,6 +16,11 @@
 #include "runtime/zmq/frames.h"
 
 namespace hourglass::zmq {
+namespace {
+
+constexpr long kLookupGlance = 10;  // milliseconds between looks whether the aggregator's name has been found
+
+}  // namespace
 
 Pulse::Pulse(::zmq::context_t& context, const Options& options)
     : context_(context), options_(options), bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -59,7 +64,7 @@ void Pulse::collect(Metrics& into) {
 
 void Pulse::run() {
   std::list<SocketWatch> watches;
-  next_beat_ = heart_alive_ = next_heart_ = Clock::now();
+  next_beat_ = heart_alive_ = next_heart_ = next_lookup_ = Clock::now();
   const bool beats = options_.aggregator && options_.interval > Duration::zero();
   if (beats) {
     open_heart();
@@ -74,6 +79,7 @@ void Pulse::run() {
     }
     if (beats) {
       look_after_heart();
+      find_aggregator();
       if (Clock::now() >= next_beat_) beat();
     }
     wait(watches);
@@ -93,6 +99,7 @@ void Pulse::wait(std::list<SocketWatch>& watches) {
   if (options_.aggregator && options_.interval > Duration::zero()) {
     patience = std::max<long>(0, std::chrono::ceil<std::chrono::milliseconds>(next_beat_ - Clock::now()).count());
   }
+  if (lookup_.under_way()) patience = std::min(patience, kLookupGlance);
   ::zmq_poll(items.data(), static_cast<int>(items.size()), patience);  // whatever it says, the loop looks at everything
   std::uint64_t ignored = 0;
   [[maybe_unused]] const auto got = ::read(bell_, &ignored, sizeof ignored);
@@ -109,8 +116,25 @@ void Pulse::open_heart() {
     return;
   }
   heart_health_ = health;
-  const Status connected = connect(heart_, *options_.aggregator);
+  const bool named = options_.aggregator->is_name();
+  if (named && address_.empty()) return;  // find_aggregator() connects
+  const Status connected = connect(heart_, named ? Endpoint{address_, options_.aggregator->port} : *options_.aggregator);
   HG_CHECK(connected.ok(), "the aggregator's endpoint was accepted before");
+}
+
+/// Where it has a name, and is not connected: it may have moved.
+void Pulse::find_aggregator() {
+  if (!options_.aggregator->is_name() || !heart_.handle()) return;
+  const bool connected = heart_health_ && heart_health_->connected.load();
+  if (const auto answer = lookup_.take()) {
+    next_lookup_ = Clock::now() + NameLookup::kPause;
+    if (connected || !answer->cause.empty() || answer->after(address_) == address_) return;  // the main loop tells of failures
+    const auto at = [this] { return Endpoint{address_, options_.aggregator->port}; };
+    if (!address_.empty()) (void)::zmq_disconnect(heart_.handle(), at().text().c_str());
+    address_ = answer->after(address_);
+    (void)connect(heart_, at());  // an address that cannot be: another lookup follows
+  }
+  if (!connected && !lookup_.under_way() && Clock::now() >= next_lookup_) lookup_.begin(options_.aggregator->host, options_.transport.ipv6);
 }
 
 void Pulse::look_after_heart() {

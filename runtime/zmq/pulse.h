@@ -15,6 +15,7 @@
 
 #include "base/metrics.h"
 #include "runtime/traffic_accounting.h"
+#include "runtime/zmq/name_lookup.h"
 #include "runtime/zmq/socket_watch.h"
 #include "runtime/zmq/transport.h"
 
@@ -59,6 +60,7 @@ class Pulse {
   void open_heart();
   void beat();
   void look_after_heart();
+  void find_aggregator();
   void wait(std::list<SocketWatch>& watches);
   void ring();
 
@@ -76,8 +78,10 @@ class Pulse {
   // The thread's own:
   ::zmq::socket_t heart_;
   std::shared_ptr<LinkHealth> heart_health_;
+  std::string address_;  ///< of an aggregator that has a name; empty: not known yet
+  NameLookup lookup_;
   std::uint64_t sequence_ = 0;
-  Clock::time_point next_beat_, heart_alive_, next_heart_;
+  Clock::time_point next_beat_, heart_alive_, next_heart_, next_lookup_;
   Duration back_off_ = Patience::kBackOffMin;
 
   std::thread thread_;

@@ -14,8 +14,8 @@
 //                          TCP_MAXRT 15 s     the same while bytes are under way; longer than a pause of a live peer
 //                          HANDSHAKE_IVL 5 s  silent connections
 //                          LINGER             bounded
-//                          AFFINITY           bound sockets use the first I/O thread, connecting ones the second: name resolution
-//                                             blocks an I/O thread
+//                          AFFINITY           bound sockets use the first I/O thread, connecting ones the second
+// Endpoints to connect to are numeric: ZeroMQ's own name resolution would block an I/O thread (name_lookup.h).
 #pragma once
 
 #include <chrono>

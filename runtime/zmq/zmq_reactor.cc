@@ -12,6 +12,7 @@ namespace hourglass::zmq {
 namespace {
 
 constexpr Duration kDutyInterval = std::chrono::seconds(1);
+constexpr double kFilesSpare = 2;  ///< a process takes two when it connects
 
 std::uint64_t any_seed() {
   std::random_device device;
@@ -141,6 +142,11 @@ void ZmqReactor::Loop::look_after() {
   next_duty_ = now() + kDutyInterval;
   office_->look_after(now());
   set_process_gauges(metrics_, now() - Instant{});
+  if (const double most = open_files_max(); metrics_.value("open_files") + kFilesSpare > most) {
+    const std::string limit = std::to_string(static_cast<std::uint64_t>(most));
+    log(Severity::warning, "no file descriptors left: nobody else can connect, those who are connected go on",
+        {{"peer", office_->bound_endpoint()}, {"cause", limit + " open files are the limit; start it with a higher one (ulimit -n)"}});
+  }
   if (!files_) return;
   if (const Status synced = files_->sync_appended(); !synced.ok()) {
     count("storage.sync_failed", 1);

@@ -85,7 +85,7 @@ TEST(CheckpointShelf, K1_ABrokenNewestFallsBackToThePreviousGoodOneAndIsNamed) {
   }
 }
 
-TEST(CheckpointShelf, AFullDiskCostsNoneOfThoseThatAreThere) {
+TEST(CheckpointShelf, K2_AFullDiskCostsNoneOfThoseThatAreThere) {
   sim::MemoryStorage storage;
   CheckpointShelf shelf(2);
   for (std::uint64_t number = 1; number <= 2; ++number) ASSERT_TRUE(shelf.save(storage, example(number)).ok());

@@ -37,7 +37,7 @@ TEST(Journal, TellsWhatWasDecidedSinceACheckpointInOrder) {
   EXPECT_EQ(Journal::read(storage, 0)->entries.size(), 3U);
 }
 
-TEST(Journal, ATornRecordEndsItsSegmentAndIsCutOffBeforeMoreIsAdded) {
+TEST(Journal, K2_ATornRecordEndsItsSegmentAndIsCutOffBeforeMoreIsAdded) {
   for (std::size_t torn = 1; torn < Journal::kRecordBytes; ++torn) {
     sim::MemoryStorage storage;
     Journal journal;

@@ -96,7 +96,7 @@ template <class M>
 class MessageMemory : public testing::Test {};
 TYPED_TEST_SUITE(MessageMemory, testing_support::MessageTypes, testing_support::MessageNames);
 
-TYPED_TEST(MessageMemory, HostileClaimsCostNothing) {
+TYPED_TEST(MessageMemory, N3_N5_HostileClaimsCostNothing) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) _exit(decode_all_hostile<TypeParam>());

@@ -122,7 +122,7 @@ TEST_P(ReactorContract, StrangersAreUnreachableUntilIntroduced) {
   });
 }
 
-TEST_P(ReactorContract, WhatWasAcceptedIsDeliveredAlsoWhenTheCreditRunsOut) {
+TEST_P(ReactorContract, M1_WhatWasAcceptedIsDeliveredAlsoWhenTheCreditRunsOut) {
   cluster_->host(kConv);
   std::size_t accepted = 0, refused = 0;
   const Parcel parcel = filler(100'000, Traffic::batch);

@@ -87,7 +87,7 @@ TEST(Commands, CompressorsAreListedByKindInColumns) {
   EXPECT_EQ(std::set<std::string>(kinds.begin(), kinds.end()).size(), kinds.size());
 }
 
-TEST(Commands, ExitCodesSayWhatIsWrong) {
+TEST(Commands, S7_ExitCodesSayWhatIsWrong) {
   std::string err;
   EXPECT_EQ(run({}, nullptr, &err), 2);
   EXPECT_EQ(run({"trian"}, nullptr, &err), 2);
@@ -127,7 +127,7 @@ TEST(Commands, AGoodJobPassesAndPrintsItsOrigins) {
 
 class EachWorker : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(EachWorker, WithoutAnAggregatorSettingItSaysWhatIsMissing) {
+TEST_P(EachWorker, S7_WithoutAnAggregatorSettingItSaysWhatIsMissing) {
   std::string err;
   EXPECT_EQ(run({GetParam(), "--monitor-port", "0"}, nullptr, &err), 78);
   EXPECT_NE(err.find("process.aggregator is missing: give --aggregator host:port, HOURGLASS_AGGREGATOR"), std::string::npos) << err;
@@ -135,7 +135,7 @@ TEST_P(EachWorker, WithoutAnAggregatorSettingItSaysWhatIsMissing) {
   EXPECT_NE(err.find("flag --aggregator: process.aggregator = \"nowhere\": it must be host:port"), std::string::npos) << err;
 }
 
-TEST_P(EachWorker, AloneItSaysWhatItWaitsForAndLeavesOnRequest) {
+TEST_P(EachWorker, S3_S12_AloneItSaysWhatItWaitsForAndLeavesOnRequest) {
   const std::string folder = fresh_folder("alone");
   Program program(HOURGLASS_PROGRAM,
                   {GetParam(), "--aggregator", "127.0.0.1:1", "--listen", "127.0.0.1:0", "--monitor-port", "0", "--port-file",
@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(Roles, EachWorker, ::testing::Values("data-loader", "co
   return name;
 });
 
-TEST(Aggregator, AloneItNamesWhatIsMissingIsHealthyAndSavesOnRequest) {
+TEST(Aggregator, S3_S12_AloneItNamesWhatIsMissingIsHealthyAndSavesOnRequest) {
   const std::string folder = fresh_folder("aggregator");
   Program program(HOURGLASS_PROGRAM,
                   {"aggregator", "--dataset", "synthetic", "--model", "lenet5", "--listen", "127.0.0.1:0", "--run-dir", folder + "/run",
@@ -192,7 +192,7 @@ class TakenPort : public ::testing::Test {
   std::string port_;
 };
 
-TEST_F(TakenPort, EndsARoleAtOnceAndNamesPortAndOwner) {
+TEST_F(TakenPort, S2_EndsARoleAtOnceAndNamesPortAndOwner) {
   for (const Words& words : {Words{"aggregator", "--dataset", "synthetic", "--listen", "127.0.0.1:" + port_},
                              Words{"conv-worker", "--aggregator", "127.0.0.1:1", "--listen", "127.0.0.1:" + port_},
                              Words{"monitor", "--aggregator", "127.0.0.1:1", "--monitor-port", port_}}) {
@@ -203,7 +203,7 @@ TEST_F(TakenPort, EndsARoleAtOnceAndNamesPortAndOwner) {
   }
 }
 
-TEST(Listen, EveryFormWorksOrSaysWhatIsWrong) {
+TEST(Listen, S1_EveryFormWorksOrSaysWhatIsWrong) {
   for (const char* form : {"0.0.0.0:0", "*:0", "localhost:0", "lo:0", "[::1]:0"}) {
     const std::string folder = fresh_folder("listen");
     Program program(

@@ -2,6 +2,7 @@
 // Runs the built program as people do.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <set>
@@ -35,6 +36,8 @@ class Program {
   bool ended_ = false;
   int status_ = 0;
 };
+
+constexpr std::uint64_t kEndless = 100'000'000;  ///< samples of a run that goes on until somebody stops it
 
 std::string fresh_folder(const std::string& name);
 /// Looks every 20 ms; false where it has not come true in time.

@@ -19,8 +19,6 @@ using nlohmann::json;
 using testing_support::ChaosProxy;
 using Words = std::vector<std::string>;
 
-constexpr std::uint64_t kEndless = 100'000'000;
-
 /// A job by hand; the second CONV worker comes through the proxy.
 class Proxied : public ::testing::Test {
  protected:

@@ -26,8 +26,6 @@ namespace {
 using nlohmann::json;
 using Words = std::vector<std::string>;
 
-constexpr std::uint64_t kEndless = 100'000'000;
-
 Words train_words(const std::string& run, std::uint64_t samples, const Words& more) {
   Words words = {"train",           "--dataset", "synthetic",      "--model",   "lenet5",
                  "--batch",         "32",        "--run-dir",      run,         "--json",
@@ -97,7 +95,7 @@ TEST_F(Survival, R15_TwoWorkersDieTenTimesInARowAndEachComesBack) {
 }
 
 TEST_F(Survival, R16_TwoDieAtOnceAndOneAborts) {
-  start("two_at_once", {"--conv-workers", "4", "--staleness", "unlimited"}, 100'000);
+  start("two_at_once", {"--conv-workers", "4", "--staleness", "unlimited", "--learning-rate", "0.01"}, 100'000);
   const auto all = children(train_->id());
   ASSERT_EQ(kill(process_of("conv-worker-1"), SIGKILL), 0);
   ASSERT_EQ(kill(process_of("conv-worker-3"), SIGKILL), 0);
@@ -182,7 +180,7 @@ class Thief {
 };
 
 TEST_F(Survival, AThiefOfADeadWorkersPortGetsNothingAndStopsNobody) {
-  start("thief", {"--dead-after", "3"}, 100'000);
+  start("thief", {"--dead-after", "3", "--learning-rate", "0.01"}, 100'000);
   const pid_t victim = process_of("fc-worker-1");
   const auto ports = listening_ports(victim);
   ASSERT_EQ(ports.size(), 1U);
@@ -193,7 +191,7 @@ TEST_F(Survival, AThiefOfADeadWorkersPortGetsNothingAndStopsNobody) {
     return thief->bound();
   }));
   EXPECT_TRUE(eventually([&] { return thief->robbed() > 0; })) << "somebody went to the old port";
-  EXPECT_TRUE(eventually([&] { return times_at_work("fc-worker-1") == 2; })) << train_->errors();
+  EXPECT_TRUE(eventually([&] { return times_at_work("fc-worker-1") >= 2; })) << train_->errors();
   EXPECT_FALSE(listening_ports(process_of("fc-worker-1")).contains(*ports.begin()));
   ASSERT_EQ(train_->wait(600), 0) << train_->errors();
   const json result = json::parse(train_->output());

@@ -116,7 +116,7 @@ TEST(Train, AKilledWorkerIsReplacedAndTheRunEnds) {
   EXPECT_EQ(result["samples"], 40000);
 }
 
-TEST(Train, AStopSavesTheModelAndLeavesNobody) {
+TEST(Train, R13_AStopSavesTheModelAndLeavesNobody) {
   for (const int signal : {SIGTERM, SIGINT}) {
     const std::string folder = fresh_folder("stop");
     Program program(HOURGLASS_PROGRAM, train_words(folder + "/run", {"--samples", "100000000", "--no-dashboard"}), folder);

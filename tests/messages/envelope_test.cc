@@ -95,7 +95,7 @@ TEST(EnvelopeHeader, WhatAFaultyPeerSendsIsRefused) {
   EXPECT_EQ(decode_header(forged(27, 0x80), kBody).error().code, Errc::over_limit);
 }
 
-TEST(EnvelopeHeader, AnotherProtocolIsNamed) {
+TEST(EnvelopeHeader, N7_AnotherProtocolIsNamed) {
   const auto back = decode_header(forged(4, 9), kBody);
   ASSERT_EQ(back.error().code, Errc::unsupported);
   EXPECT_NE(back.error().text.find("protocol 9"), std::string::npos) << back.error().text;

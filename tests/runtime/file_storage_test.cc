@@ -90,7 +90,7 @@ TEST_F(FileStorageTest, ListsByPrefixAndRemoves) {
   EXPECT_FALSE(storage_->remove("../other").ok());
 }
 
-TEST_F(FileStorageTest, StrayTemporariesAreRemovedAtStart) {
+TEST_F(FileStorageTest, K2_StrayTemporariesAreRemovedAtStart) {
   const std::string stray = folder_ + "/run/actor/.checkpoint.tmp";
   std::ofstream(stray) << "half";
   std::ofstream(folder_ + "/run/actor/kept.tmp") << "whole";
@@ -99,7 +99,7 @@ TEST_F(FileStorageTest, StrayTemporariesAreRemovedAtStart) {
   EXPECT_EQ(text("kept.tmp"), "whole");
 }
 
-TEST_F(FileStorageTest, AFullDiskLeavesWhatWasThere) {
+TEST_F(FileStorageTest, K2_AFullDiskLeavesWhatWasThere) {
   ASSERT_TRUE(storage_->write("state", as_span("old")).ok());
   ASSERT_TRUE(storage_->append("journal", as_span("entry 1;")).ok());
   const Bytes big(100'000);

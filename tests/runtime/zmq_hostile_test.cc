@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <zmq.hpp>
 
 #include "messages/hello.h"
 #include "runtime/zmq/identity.h"
+#include "tests/runtime/foreign_dealer.h"
 #include "tests/runtime/raw_tcp.h"
 #include "tests/runtime/socket_process.h"
 
@@ -14,30 +14,6 @@ namespace hourglass {
 namespace {
 
 constexpr ActorId kWorker{Role::conv_worker, 0xabcdef01}, kOther{Role::conv_worker, 2};
-
-/// A foreign ZeroMQ client.
-class Dealer {
- public:
-  Dealer(const std::string& endpoint, const std::string& identity = "") : socket_(context_, ::zmq::socket_type::dealer) {
-    socket_.set(::zmq::sockopt::linger, 2000);
-    if (!identity.empty()) socket_.set(::zmq::sockopt::routing_id, identity);
-    socket_.connect(endpoint);
-  }
-  void send(const std::vector<std::string>& frames) {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      socket_.send(::zmq::buffer(frames[i]), i + 1 < frames.size() ? ::zmq::send_flags::sndmore : ::zmq::send_flags::none);
-    }
-  }
-
- private:
-  ::zmq::context_t context_;
-  ::zmq::socket_t socket_;
-};
-
-std::string header_for(ActorId from, std::size_t body_bytes, MessageType type = MessageType::activity) {
-  Envelope envelope{type, Traffic::control, from, 0, share(Bytes(body_bytes)), {}};
-  return std::string(as_text(encode_header(envelope)));
-}
 
 class HostilePeers : public testing::Test {
  protected:
@@ -80,7 +56,7 @@ std::string random_bytes(std::size_t size, std::uint64_t seed) {
   return out;
 }
 
-TEST_F(HostilePeers, ForeignProtocolsAreRejectedAndCounted) {
+TEST_F(HostilePeers, N1_ForeignProtocolsAreRejectedAndCounted) {
   const std::vector<std::string> greetings = {"GET / HTTP/1.1\r\nHost: example\r\n\r\n", "hello?\r\n", random_bytes(1 << 20, 1),
                                               std::string("\xff\x00\x00\x00\x00\x00\x00\x00\x01\x7f", 10) + random_bytes(500, 2), ""};
   double tries = 0;
@@ -101,7 +77,7 @@ TEST_F(HostilePeers, ForeignProtocolsAreRejectedAndCounted) {
   EXPECT_EQ(lines_["connection rejected"], 1) << "once a minute";
 }
 
-TEST_F(HostilePeers, SilentConnectionsAreHungUpOn) {
+TEST_F(HostilePeers, N1_SilentConnectionsAreHungUpOn) {
   const RawTcp silent = RawTcp::connect(aggregator_->port());
   ASSERT_TRUE(silent.ok());
   expect_service();  // meanwhile
@@ -109,7 +85,7 @@ TEST_F(HostilePeers, SilentConnectionsAreHungUpOn) {
   EXPECT_TRUE(aggregator_->wait_for_metric("rejected.connections", 1));
 }
 
-TEST_F(HostilePeers, MessagesOfAnyOtherNumberOfFramesAreDropped) {
+TEST_F(HostilePeers, N2_MessagesOfAnyOtherNumberOfFramesAreDropped) {
   Dealer dealer(aggregator_->endpoint());
   dealer.send({"junk"});
   dealer.send({""});
@@ -125,7 +101,7 @@ TEST_F(HostilePeers, MessagesOfAnyOtherNumberOfFramesAreDropped) {
   EXPECT_EQ(log_peers_.front(), "127.0.0.1");
 }
 
-TEST_F(HostilePeers, HeadersThatAreNotOursAreDropped) {
+TEST_F(HostilePeers, N2_HeadersThatAreNotOursAreDropped) {
   const std::string body(100, 'b');
   const std::string good = header_for(kWorker, body.size());
   std::string flipped = good, version = good;
@@ -178,7 +154,7 @@ struct Decoder final : Handles<Decoder, Hello> {
   void on(Context&, ActorId, Hello&&) {}
 };
 
-TEST(HostileBodies, BombsAreRejectedByTheDecoder) {
+TEST(HostileBodies, N3_N5_BombsAreRejectedByTheDecoder) {
   zmq::StopFlag stop;
   zmq::ZmqOptions options = loopback_options(kAggregator);
   options.stop = &stop;

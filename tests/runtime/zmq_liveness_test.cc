@@ -31,7 +31,7 @@ TEST(ZmqLiveness, TheHeartsSocketIsMadeAnewToo) {
   EXPECT_TRUE(aggregator.wait([](const RecordingActor& actor) { return actor.received.size() >= 2; }));
 }
 
-TEST(ZmqLiveness, HeartsBeatWhileTheActorComputes) {
+TEST(ZmqLiveness, R7_HeartsBeatWhileTheActorComputes) {
   SocketProcess aggregator(loopback_options(kAggregator));
   std::atomic<bool> seen{false};
   zmq::ZmqOptions options = loopback_options(kWorker, aggregator.endpoint());

@@ -5,6 +5,7 @@
 #include "runtime/zmq/endpoint.h"
 #include "runtime/zmq/identity.h"
 #include "runtime/zmq/log_limiter.h"
+#include "runtime/zmq/name_lookup.h"
 #include "runtime/zmq/timer_queue.h"
 #include "runtime/zmq/transport.h"
 #include "runtime/zmq/zmq_reactor.h"
@@ -42,7 +43,7 @@ ZmqOptions listening_on(std::string bind) {
   return options;
 }
 
-TEST(Listening, AddressesNamesAndInterfacesWorkAndTheRealPortIsTold) {
+TEST(Listening, S1_S3_AddressesNamesAndInterfacesWorkAndTheRealPortIsTold) {
   for (const char* where : {"tcp://0.0.0.0:0", "tcp://127.0.0.1:0", "tcp://*:0", "tcp://localhost:0", "tcp://lo:0", "localhost:0"}) {
     auto reactor = ZmqReactor::create(listening_on(where));
     ASSERT_TRUE(reactor.ok()) << where << ": " << reactor.error().text;
@@ -52,7 +53,7 @@ TEST(Listening, AddressesNamesAndInterfacesWorkAndTheRealPortIsTold) {
   }
 }
 
-TEST(Listening, Ipv6IsSpokenWhereAnIpv6AddressIsGiven) {
+TEST(Listening, S1_Ipv6IsSpokenWhereAnIpv6AddressIsGiven) {
   const int probe = ::socket(AF_INET6, SOCK_STREAM, 0);
   sockaddr_in6 address{};
   address.sin6_family = AF_INET6;
@@ -66,7 +67,7 @@ TEST(Listening, Ipv6IsSpokenWhereAnIpv6AddressIsGiven) {
   }
 }
 
-TEST(Listening, WrongNamesAndForeignAddressesAreErrorsWithHints) {
+TEST(Listening, S1_WrongNamesAndForeignAddressesAreErrorsWithHints) {
   const auto nowhere = ZmqReactor::create(listening_on("tcp://no-such-host.invalid:0"));
   ASSERT_FALSE(nowhere.ok());
   EXPECT_EQ(nowhere.error().code, Errc::bad_config);
@@ -81,13 +82,39 @@ TEST(Listening, WrongNamesAndForeignAddressesAreErrorsWithHints) {
   EXPECT_EQ(ZmqReactor::create(options).error().code, Errc::bad_config);
 }
 
-TEST(Listening, APortInUseIsNamed) {
+TEST(Listening, S2_APortInUseIsNamed) {
   const RawTcp owner = RawTcp::listen();
   const std::string port = std::to_string(owner.port());
   const auto reactor = ZmqReactor::create(listening_on("tcp://127.0.0.1:" + port));
   ASSERT_FALSE(reactor.ok());
   EXPECT_EQ(reactor.error().code, Errc::io);
   EXPECT_NE(reactor.error().text.find("port " + port + " is in use"), std::string::npos) << reactor.error().text;
+}
+
+TEST(Names, AreLookedUpInTheBackgroundAndAnsweredOnce) {
+  NameLookup lookup;
+  EXPECT_FALSE(lookup.under_way());
+  EXPECT_FALSE(lookup.take().has_value());
+  lookup.begin("localhost", false);
+  EXPECT_TRUE(lookup.under_way());
+  const auto found = lookup.take(std::chrono::minutes(1));
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->cause, "");
+  EXPECT_EQ(found->addresses, std::vector<std::string>{"127.0.0.1"});
+  EXPECT_FALSE(lookup.under_way());
+  EXPECT_FALSE(lookup.take().has_value());
+  lookup.begin("no-such-host.invalid", false);
+  const auto nowhere = lookup.take(std::chrono::minutes(1));
+  ASSERT_TRUE(nowhere.has_value());
+  EXPECT_NE(nowhere->cause, "");
+}
+
+TEST(Names, HostsWithSeveralAddressesAreTriedInTurn) {
+  const NameLookup::Answer answer{"", {"10.0.0.1", "10.0.0.2"}};
+  EXPECT_EQ(answer.after(""), "10.0.0.1");
+  EXPECT_EQ(answer.after("10.0.0.1"), "10.0.0.2");
+  EXPECT_EQ(answer.after("10.0.0.2"), "10.0.0.1");
+  EXPECT_EQ(answer.after("10.0.0.9"), "10.0.0.1") << "it has moved";
 }
 
 TEST(Identities, RoundTripAndForeignOnesAreRefused) {

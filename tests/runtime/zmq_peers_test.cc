@@ -40,7 +40,7 @@ void post_when_reachable(SocketProcess& process, ActorId to, std::size_t bytes) 
   ASSERT_TRUE(posted);
 }
 
-TEST(ZmqPeers, ARestartedPeerTakesItsNameBackWhileItsOldConnectionStillStands) {
+TEST(ZmqPeers, R1_ARestartedPeerTakesItsNameBackWhileItsOldConnectionStillStands) {
   SocketProcess aggregator(loopback_options(kAggregator));
   // The earlier life's connection: its process is gone for good, but nobody has told us.
   ::zmq::context_t context;
@@ -127,7 +127,7 @@ TEST(ZmqPeers, MonitorsMayBeSilent) {
   EXPECT_EQ(aggregator.metric("socket.recreated"), 3) << "one at a time: the worker's only";
 }
 
-TEST(ZmqPeers, SocketsAndDescriptorsAreGivenBack) {
+TEST(ZmqPeers, R2_SocketsAndDescriptorsAreGivenBack) {
   const auto open_files = [](SocketProcess& process) {
     double value = 0;
     const double uptime = process.metric("uptime_seconds");
@@ -150,7 +150,7 @@ TEST(ZmqPeers, SocketsAndDescriptorsAreGivenBack) {
   EXPECT_LE(after, before + 2) << "sockets, their watches and their connections";
 }
 
-TEST(ZmqPeers, WithoutSocketsPeersAreRefusedAndTheProcessGoesOn) {
+TEST(ZmqPeers, S13_WithoutSocketsPeersAreRefusedAndTheProcessGoesOn) {
   SocketProcess aggregator(loopback_options(kAggregator));
   zmq::ZmqOptions options = loopback_options(kWorker, aggregator.endpoint());
   options.sockets_max = 16;
@@ -199,6 +199,40 @@ TEST(ZmqPeers, AnEndpointBelongsToWhoWasIntroducedThereLast) {
   post(aggregator, kWorker, 5);
   EXPECT_TRUE(wait_for_size(worker, 4));
   EXPECT_TRUE(wait_for_size(worker, 5));
+}
+
+TEST(ZmqPeers, AnAggregatorIsFoundByItsNameAndItsHeartbeatsToo) {
+  SocketProcess aggregator(loopback_options(kAggregator));
+  zmq::ZmqOptions options = loopback_options(kWorker, "localhost:" + std::to_string(aggregator.port()));
+  options.heartbeat_interval = milliseconds(50);
+  SocketProcess worker(options);
+  post(worker, kAggregator, 7);
+  EXPECT_TRUE(wait_for_size(aggregator, 7));
+  EXPECT_TRUE(aggregator.wait([](const RecordingActor& actor) {
+    return std::ranges::any_of(actor.received, [](const Envelope& e) { return e.type == MessageType::heartbeat; });
+  }));
+  EXPECT_EQ(worker.metric("lookups_failed"), 0);
+}
+
+TEST(ZmqPeers, R10_ANameThatDoesNotResolveIsNamedAndTheOthersAreServed) {
+  std::mutex mutex;
+  std::string complaint;
+  SocketProcess aggregator(loopback_options(kAggregator));
+  zmq::ZmqOptions options = loopback_options(kWorker, aggregator.endpoint());
+  options.log = [&](Severity, std::string_view event, const Fields& fields) {
+    const std::lock_guard lock(mutex);
+    if (event == "a name that does not resolve") complaint = fields.at(1).second;
+  };
+  SocketProcess worker(options);
+  worker.act([](Context& context) {
+    context.introduce({Role::fc_worker, 9}, "no-such-host.invalid:7000");
+    EXPECT_TRUE(context.post({Role::fc_worker, 9}, filler(1)).ok()) << "it waits for the name";
+  });
+  for (std::size_t i = 1; i <= 100; ++i) post(worker, kAggregator, i);
+  EXPECT_TRUE(wait_for_size(aggregator, 100));
+  EXPECT_TRUE(worker.wait_for_metric("lookups_failed", 2)) << "it is looked up again";
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(complaint.rfind("no-such-host.invalid: ", 0), 0U) << complaint;
 }
 
 TEST(ZmqPeers, EndpointsThatCannotBeAreRefusedAndCounted) {

@@ -70,7 +70,7 @@ class Listener {
   int handle_;
 };
 
-TEST(Ports, ATakenPortNamesItsOwner) {
+TEST(Ports, S2_ATakenPortNamesItsOwner) {
   std::uint16_t port = 0;
   {
     const Listener other;

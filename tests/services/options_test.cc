@@ -46,7 +46,7 @@ TEST(Options, AStrongerSourceWins) {
   EXPECT_EQ(resolved.origin("train.outstanding"), "default");
 }
 
-TEST(Options, EveryProblemOfEverySourceIsReported) {
+TEST(Options, S7_EveryProblemOfEverySourceIsReported) {
   const Resolved resolved =
       resolve({parse_job_text("[train]\nbatch = 0\nepochs = \"three\"\nbacth = 3\n[trian]\nx = 1\n", "run.toml"),
                read_environment({"HOURGLASS_SEED=x", "HOURGLASS_SEEED=1"}), parse_set({"train.outstanding=33", "seed=4", "batch"})});
@@ -76,7 +76,7 @@ TEST(Options, SyntaxErrorsNameLineAndColumn) {
   EXPECT_EQ(worst(resolved.problems), ExitCode::config);
 }
 
-TEST(Options, DeepNestingIsACleanError) {
+TEST(Options, N5_DeepNestingIsACleanError) {
   const Resolved resolved = from_file("a = " + std::string(200000, '[') + "\n");
   ASSERT_EQ(resolved.problems.size(), 1U);
   EXPECT_NE(texts(resolved).find("run.toml:1:"), std::string::npos);
@@ -108,7 +108,7 @@ TEST(Options, StalenessTakesANumberOrUnlimited) {
   }
 }
 
-TEST(Options, NumbersMustBeWholeTexts) {
+TEST(Options, S7_NumbersMustBeWholeTexts) {
   for (const char* wrong : {"", " ", "1 ", "0x10", "1e3", "99999999999999999999", "nan"}) {
     EXPECT_EQ(from_environment({"HOURGLASS_BATCH=" + std::string(wrong)}).problems.size(), 1U) << wrong;
   }
@@ -155,7 +155,7 @@ TEST_P(EverySetting, TakesItsOwnDefaultFromEverySource) {
   }
 }
 
-TEST_P(EverySetting, RefusesWrongValuesInOneLineThatNamesEverything) {
+TEST_P(EverySetting, S7_RefusesWrongValuesInOneLineThatNamesEverything) {
   const std::string key(row().key);
   const std::string section = "[" + std::string(row().section()) + "]\n";
   const std::string at = "run.toml:2:" + std::to_string(row().name().size() + 4);

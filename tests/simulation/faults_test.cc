@@ -93,5 +93,26 @@ TEST(Faults, SeedsThatOnceFailed) {
   }
 }
 
+/// Of two batches under way one is lost. By the time it is sent again, more have been answered than any FC worker remembers.
+TEST(Faults, ALostBatchIsAnsweredHoweverManyWereAnsweredMeanwhile) {
+  ClusterOptions options;
+  options.job.staleness = kUnlimited;
+  options.job.samples = 12'000;
+  Cluster cluster(options);
+  ASSERT_TRUE(cluster.run_until_samples(500));
+  const ActorId conv = cluster.id(Role::conv_worker, 0), fc = cluster.id(Role::fc_worker, 0);
+  const auto forwarded = [&] { return cluster.reactor().metrics_of(conv).value("samples_forward"); };
+  const double before = forwarded();
+  cluster.reactor().network().block_one_way(conv, fc);
+  ASSERT_TRUE(cluster.reactor().run_until([&] { return forwarded() > before; }, 1s));
+  cluster.reactor().network().heal_all();
+  cluster.reactor().run_for(4800ms);
+  EXPECT_GT(forwarded(), before + 64 * options.job.batch) << "the other one's successors went on";
+  ASSERT_TRUE(cluster.finish()) << cluster.status().dump();
+  EXPECT_GT(cluster.reactor().metrics_of(conv).value("activations_repeated"), 0) << "one was lost";
+  EXPECT_EQ(cluster.violations(), std::vector<std::string>());
+  EXPECT_EQ(cluster.result()["samples"], options.job.samples);
+}
+
 }  // namespace
 }  // namespace hourglass::testing_cluster

@@ -47,7 +47,7 @@ TEST_P(Membership, AGracefulLeaverDrainsAndLosesNothing) {
   EXPECT_EQ(cluster.violations(), std::vector<std::string>());
 }
 
-TEST_P(Membership, AVanishedWorkersLeasesReturn) {
+TEST_P(Membership, R2_AVanishedWorkersLeasesReturn) {
   Cluster cluster(options());
   ASSERT_TRUE(cluster.run_until_samples(600));
   ASSERT_TRUE(cluster.reactor().live(cluster.id(Role::conv_worker, 1)));

@@ -113,7 +113,7 @@ TEST_P(Restart, R14_TheRunGoesOnFromTheNewestCheckpointAndTheBooksBalance) {
   }
 }
 
-TEST_P(Restart, WithoutAnyCheckpointTheRunBeginsAnewAndOldPushesAreVoid) {
+TEST_P(Restart, R4_WithoutAnyCheckpointTheRunBeginsAnewAndOldPushesAreVoid) {
   ClusterOptions options = options_of(GetParam());
   options.recovery.checkpoint_every_seconds = 3600;
   Cluster cluster(options);

@@ -119,6 +119,50 @@ class Tidy(unittest.TestCase):
     def test_machine_path(self):
         self.expect("docs/a.md", "see /ho" + "me/somebody/file\n", 1, "path")
 
+    CASES = ("# SPDX\n[sections]\nR = \"peers\"\n[cases]\nR1 = \"one dies\"\nR2 = \"two die\"\nR3 = \"all die\"\n"
+             "[left]\nR3 = \"nobody is left to tell\"\n")
+    PAGE = "# Testing\n\n<!-- cases: written by tools/cases -->\n<!-- end of cases -->\n\nMore.\n"
+
+    def write_cases(self):
+        self.write("tests/cases.toml", self.CASES)
+        self.write("docs/testing.md", self.PAGE)
+        self.write("tests/base/a_test.cc", SPDX + "TEST_F(Peers, R1_R2_OneOrTwoDie) {}\n")
+        self.write("tests/net/net_test.py", "# SPDX-License-Identifier: Apache-2.0\nclass Net:\n    def test_3_R2_two_die(self):\n        pass\n")
+
+    def make_table(self):
+        return subprocess.run([os.path.join(ROOT, "tools/cases"), "--root", self.root], capture_output=True, text=True)
+
+    def test_table_of_cases(self):
+        self.write_cases()
+        self.assertEqual(self.findings("--no-format"), [("docs/testing.md", 3, "cases")])
+        self.assertEqual(self.make_table().returncode, 0)
+        self.assertEqual(self.findings("--no-format"), [])
+        with open(os.path.join(self.root, "docs/testing.md"), encoding="utf-8") as file:
+            page = file.read()
+        self.assertIn("| R1 | one dies | `base/a_test.cc` OneOrTwoDie |\n", page)
+        self.assertIn("| R2 | two die | `base/a_test.cc` OneOrTwoDie; `net/net_test.py` two_die |\n", page)
+        self.assertIn("| R3 | all die | left: nobody is left to tell |\n", page)
+        self.assertTrue(page.startswith("# Testing\n\n<!--") and page.endswith("-->\n\nMore.\n"), page)
+
+    def test_table_of_cases_is_old(self):
+        self.write_cases()
+        self.make_table()
+        self.write("tests/base/b_test.cc", SPDX + "TEST(Peers, R1_OneMoreDies) {}\n")
+        self.assertEqual(self.findings("--no-format"), [("docs/testing.md", 3, "cases")])
+
+    def test_case_without_test_or_reason(self):
+        self.write_cases()
+        self.make_table()
+        self.write("tests/net/net_test.py", "# SPDX-License-Identifier: Apache-2.0\n")
+        self.write("tests/base/a_test.cc", SPDX + "TEST_F(Peers, R1_OneDies) {}\n")
+        self.assertEqual(self.findings("--no-format"), [("tests/cases.toml", 1, "cases")])
+
+    def test_case_with_test_and_reason_or_that_is_none(self):
+        self.write_cases()
+        self.make_table()
+        self.write("tests/base/a_test.cc", SPDX + "TEST(Peers, R1_R2_Die) {}\n\nTEST(Peers, R3_AllDie) {}\nTEST(Peers, R4_NoneDies) {}\n")
+        self.assertEqual(self.findings("--no-format"), [("tests/base/a_test.cc", 4, "cases"), ("tests/base/a_test.cc", 5, "cases")])
+
     def test_format(self):
         self.write("base/b.h", HEADER + "int   f( );\n")
         self.assertEqual({f[2] for f in self.findings()}, {"format"})

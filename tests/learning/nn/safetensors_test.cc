@@ -152,7 +152,7 @@ TEST(Safetensors, refuses_hostile_headers) {
             std::string::npos);
 }
 
-TEST(Safetensors, bounds_depth_size_and_counts) {
+TEST(Safetensors, N5_bounds_depth_size_and_counts) {
   EXPECT_NE(text_of_error(file_of("{\"a\":" + std::string(1'000'000, '['), 0)), "accepted");
   EXPECT_NE(text_of_error(file_of("{\"a\":" + std::string(1'000'000, '{'), 0)), "accepted");
   Bytes huge(16);

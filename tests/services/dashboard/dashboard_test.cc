@@ -223,7 +223,7 @@ TEST_F(DashboardTest, SeriesComeAsColumnsAtEachResolution) {
   }
 }
 
-TEST_F(DashboardTest, SeriesOfALongRunCoverAllOfItInOrder) {
+TEST_F(DashboardTest, M4_SeriesOfALongRunCoverAllOfItInOrder) {
   SyntheticOptions options;
   options.run_seconds = 1e6;
   begin_run(options, 3000);
@@ -235,7 +235,7 @@ TEST_F(DashboardTest, SeriesOfALongRunCoverAllOfItInOrder) {
   EXPECT_LT(time.size(), 1200U);
 }
 
-TEST_F(DashboardTest, EventsBeginWithASnapshotAndCountUp) {
+TEST_F(DashboardTest, M4_EventsBeginWithASnapshotAndCountUp) {
   begin_run({}, 50);
   HttpClient client(dashboard_->port());
   client.send("GET /api/v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
