@@ -459,16 +459,18 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   void leave_if_drained(Context& context) {
     if (!leaving_) return;
     if (!group_) return membership_.leave(context, ExitCode::ok, "asked to leave");
+    const bool late = context.now() - leaving_since_ >= kLeaveWithin;
     if (alone()) {
       if (sent_version_ != own_version_) send_state(context);
-      return membership_.leave(context, ExitCode::ok, "asked to leave");
+      if (sent_version_ == own_version_) return membership_.leave(context, ExitCode::ok, "asked to leave");
+      if (late)
+        membership_.leave(context, ExitCode::temporary, "asked to leave; the aggregator could not be given the FC part's newest state");
+      return;
     }
     queue_.clear();  // the CONV workers repeat it to those who stay
     flush_if_due(context);
     if (group_->unsettled() == 0) return membership_.leave(context, ExitCode::ok, "asked to leave");
-    if (context.now() - leaving_since_ >= kLeaveWithin) {
-      membership_.leave(context, ExitCode::temporary, "asked to leave; a push stayed unanswered");
-    }
+    if (late) membership_.leave(context, ExitCode::temporary, "asked to leave; a push stayed unanswered");
   }
 
   MembershipClient membership_;

@@ -110,7 +110,12 @@ void BasicGroupMember<Replica>::request(Context& context) {
 
 template <class Replica>
 bool BasicGroupMember<Replica>::admits(std::uint64_t unit) const {
-  return ready_ && unit <= admitted_ && (unsettled_.size() < kPushWindow || mutant(Mutant::window_ignored));
+  return ready_ && unit <= admitted_ && (!full() || mutant(Mutant::window_ignored));
+}
+
+template <class Replica>
+bool BasicGroupMember<Replica>::full() const {
+  return unsettled_.size() >= kPushWindow || (!unsettled_.empty() && clock_ - unsettled_.front().clock >= kClockWindow);
 }
 
 template <class Replica>

@@ -31,6 +31,8 @@ class BasicGroupMember {
  public:
   /// Pushes under way at a time: with an unlimited staleness bound, this is what keeps a worker from running away.
   static constexpr std::size_t kPushWindow = 8;
+  /// Clocks from the oldest unsettled push to the next one: its verdict may be lost, and the parent remembers the newest ones only.
+  static constexpr std::uint64_t kClockWindow = 32;
 
   using Values = std::remove_reference_t<Replica>;
 
@@ -53,6 +55,8 @@ class BasicGroupMember {
   [[nodiscard]] const Values& replica() const { return replica_; }
   [[nodiscard]] bool frozen() const { return frozen_; }  ///< pushes are momentum from here on
   [[nodiscard]] std::size_t unsettled() const { return unsettled_.size(); }
+  /// No other push may be made before the oldest is settled.
+  [[nodiscard]] bool full() const;
   /// Units up to and including this one may be started; kNoBound of ParameterUpdate.
   [[nodiscard]] std::uint64_t admitted() const { return admitted_; }
   [[nodiscard]] std::uint64_t applied_clock() const { return applied_clock_; }  ///< the parameters here contain the pushes below

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "actors/group_member.h"
 #include "actors/tree.h"
 #include "base/mutant.h"
 
@@ -21,7 +22,9 @@ BasicGroupServer<Store>::BasicGroupServer(Group group, Store store, params::Stal
       policies_(std::move(policies)),
       publish_every_(policies_.buffer() > 0 ? policies_.buffer() : publish_every),
       run_(run),
-      generation_(generation) {}
+      generation_(generation) {
+  static_assert(kVerdictsKept >= GroupMember::kClockWindow, "the verdict of any push that may still be repeated is known");
+}
 
 template <class Store>
 std::uint64_t BasicGroupServer<Store>::join(ActorId id) {

@@ -84,7 +84,7 @@ class BasicGroupServer {
   [[nodiscard]] std::uint64_t version_sent(ActorId id) const;
 
  private:
-  static constexpr std::size_t kVerdictsKept = 64;  ///< per member; more than its push window
+  static constexpr std::size_t kVerdictsKept = 64;  ///< per member
   struct Peer {
     std::uint64_t sent_version = 0;  ///< where the last update leads
     bool owed = false;               ///< an update, as soon as the bound admits

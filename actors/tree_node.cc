@@ -182,7 +182,7 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
       // Once more where something came after it, or came back rejected.
       const bool more = gathered_ > 0 || (member_->unsettled() == 0 && !member_->replica().merge().empty());
       if ((!member_->flush_made() || more) && !member_->refused()) forward(context, true);
-    } else if (!flushing && round_complete(context) && member_->unsettled() < RelayMember::kPushWindow && !member_->refused()) {
+    } else if (!flushing && round_complete(context) && !member_->full() && !member_->refused()) {
       forward(context, false);
     }
     tell_activity(context, false);

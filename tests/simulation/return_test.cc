@@ -42,6 +42,19 @@ TEST_P(Return, R1_R2_TwentyDeathsInARowAndEachSuccessorTrains) {
 INSTANTIATE_TEST_SUITE_P(Milliseconds, Return, testing::Values(100, 1000, 10'000),
                          [](const auto& row) { return "after_" + std::to_string(row.param) + "_ms"; });
 
+TEST(Leaving, R12_TheOnlyFcWorkerSaysThatItsStateFoundNobody) {
+  ClusterOptions options;
+  options.job.samples = 32'000;
+  Cluster cluster(options);
+  ASSERT_TRUE(cluster.run_until_samples(600));
+  const ActorId fc = cluster.id(Role::fc_worker, 0);
+  cluster.reactor().crash(kAggregator);
+  cluster.reactor().run_for(100ms);
+  cluster.reactor().terminate(fc);
+  ASSERT_TRUE(cluster.reactor().run_until([&] { return cluster.reactor().exit_of(fc) != nullptr; }, 6s));
+  EXPECT_EQ(cluster.reactor().exit_of(fc)->code, ExitCode::temporary) << cluster.reactor().exit_of(fc)->reason;
+}
+
 TEST(Strangers, N7_AProcessOfTheNextProtocolIsRefusedAndBothLogsNameBothVersions) {
   ClusterOptions options;
   options.job.samples = 3200;

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kShards = 20;
 constexpr std::uint64_t kSeedsEach = 100;
+constexpr std::uint64_t kBriskSeeds = 60;
 constexpr int kFailuresShown = 3;
 
 void log_to_stderr(Trial& trial) {
@@ -33,8 +34,7 @@ std::string replay(std::uint64_t seed, const TrialOptions& options) {
 }
 
 /// Empty where all is well.
-std::string run(std::uint64_t seed, std::uint64_t* events = nullptr) {
-  const TrialOptions options = random_trial(seed);
+std::string run(std::uint64_t seed, const TrialOptions& options, std::uint64_t* events = nullptr) {
   Trial trial(options);
   if (std::getenv("HOURGLASS_TEST_LOG") != nullptr) log_to_stderr(trial);
   Trace trace;
@@ -58,7 +58,7 @@ TEST_P(Trials, Shard) {
   if (const char* count = std::getenv("HOURGLASS_TEST_SEEDS")) last = first + std::strtoull(count, nullptr, 10);
   int failures = 0;
   for (std::uint64_t seed = first; seed < last; ++seed) {
-    const std::string wrong = run(seed, &events);
+    const std::string wrong = run(seed, random_trial(seed), &events);
     if (wrong.empty()) continue;
     ADD_FAILURE() << wrong;
     if (++failures == kFailuresShown && std::getenv("HOURGLASS_TEST_SEEDS") == nullptr) return;
@@ -67,7 +67,30 @@ TEST_P(Trials, Shard) {
 }
 
 TEST(Trees, SeedsThatOnceFailed) {
-  for (const std::uint64_t seed : {705, 2739, 2982, 3575}) EXPECT_EQ(run(seed), "");  // trees whose nodes are lost and come back
+  for (const std::uint64_t seed : {705, 2739, 2982, 3575})
+    EXPECT_EQ(run(seed, random_trial(seed)), "");  // trees whose nodes are lost and come back
+}
+
+/// The same clusters with quick workers, a good network and twenty times the data: hundreds of batches pass while one message is waited
+/// for.
+TEST(Brisk, RunsThatAreLongerThanAnyWait) {
+  std::uint64_t first = 1, last = kBriskSeeds;
+  if (const char* only = std::getenv("HOURGLASS_TEST_SEED")) first = last = std::strtoull(only, nullptr, 10);
+  if (const char* count = std::getenv("HOURGLASS_TEST_SEEDS")) last = first + std::strtoull(count, nullptr, 10) - 1;
+  for (std::uint64_t seed = first; seed <= last; ++seed) {
+    TrialOptions options = random_trial(seed);
+    options.cluster.job.samples *= 20;
+    options.cluster.compute.conv /= 30;
+    options.cluster.compute.fc /= 10;
+    sim::SimOptions& network = options.cluster.network;
+    network.link.loss /= 30;
+    network.link.latency = network.link.jitter = std::chrono::milliseconds(1);
+    network.link.tail /= 30;
+    network.nic_bytes_per_second *= 10;
+    network.reorder = network.link.reorder = false;  // a push that was overtaken waits three seconds for its repeat
+    options.loss_falls = false;                      // so many steps may overshoot
+    EXPECT_EQ(run(seed, options), "");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Random, Trials, testing::Range<std::uint64_t>(0, kShards));
