@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/aggregator.h"
 
-#include <filesystem>
-
 #include "actors/tree.h"
 #include "runtime/zmq/process_gauges.h"
 #include "services/command.h"
+#include "services/hosting/folder_lock.h"
 #include "services/hosting/log.h"
 #include "services/hosting/role_process.h"
 #include "services/supervisor/run_folder.h"
@@ -17,9 +16,6 @@ namespace {
 Status keep_job(const Resolved& resolved) {
   const std::string& folder = resolved.settings.run_dir;
   if (folder.empty() || read_text(folder + "/" + kJobFile)) return {};
-  std::error_code failure;
-  std::filesystem::create_directories(folder, failure);
-  if (failure) return {Errc::io, "run folder " + folder + ": " + failure.message()};
   return write_text(folder + "/" + kJobFile, print_config(resolved));
 }
 
@@ -41,7 +37,10 @@ ExitCode run_aggregator(Invocation& invocation) {
   const Settings& settings = invocation.settings();
   start_role_log(Role::aggregator, settings);
   for (const auto& warning : invocation.resolved.warnings) log_line(Severity::warning, warning);
-  if (const Status kept = keep_job(invocation.resolved); !kept.ok()) {
+  const std::string& folder = settings.run_dir;
+  const auto lock = folder.empty() ? Result<FolderLock>(FolderLock()) : FolderLock::take(folder);
+  const Status kept = lock.ok() ? keep_job(invocation.resolved) : Status(lock.error());
+  if (!kept.ok()) {
     log_line(Severity::error, kept.error().text);
     return ExitCode::io;
   }

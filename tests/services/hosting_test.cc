@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "services/hosting/cpu_quota.h"
+#include "services/hosting/folder_lock.h"
 #include "services/hosting/health_file.h"
 #include "services/hosting/log.h"
 #include "services/hosting/ports.h"
@@ -25,6 +26,19 @@ fs::path fresh_folder(const std::string& name) {
   fs::remove_all(folder);
   fs::create_directories(folder);
   return folder;
+}
+
+TEST(FolderLock, OneAggregatorAtATimeAndTheKernelGivesItBack) {
+  const std::string folder = fresh_folder("lock") / "run";
+  {
+    const auto first = FolderLock::take(folder);
+    ASSERT_TRUE(first.ok()) << first.error().text;
+    const auto second = FolderLock::take(folder);
+    ASSERT_FALSE(second.ok());
+    EXPECT_NE(second.error().text.find("in use by another aggregator"), std::string::npos) << second.error().text;
+  }
+  EXPECT_TRUE(FolderLock::take(folder).ok());
+  EXPECT_FALSE(FolderLock::take("/proc/nowhere").ok());
 }
 
 TEST(CpuQuota, ReadsCpuMax) {
