@@ -254,6 +254,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   [[nodiscard]] DataProgress cursor() const {
     DataProgress out = books_.progress();
     out.generation = options_.generation;
+    out.evaluated = books_.evaluated_samples();
     return out;
   }
 

@@ -14,7 +14,19 @@ LeaseTable::LeaseTable(LeasePlan plan) : plan_(plan) {
   next_id_ = plan_.first_id;
   total_ = plan_.samples > 0 ? plan_.samples : std::uint64_t{plan_.epochs} * plan_.train_size;
   order_ = data::epoch_order(plan_.train_size, plan_.seed, 0);
-  next_evaluation_at_ = plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.train_size;
+  next_evaluation_at_ = after_evaluation(0);
+}
+
+/// Where the next evaluation is due after one at `done` samples.
+std::uint64_t LeaseTable::after_evaluation(std::uint64_t done) const {
+  const std::uint64_t every = plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.train_size;
+  return (done / every + 1) * every;
+}
+
+void LeaseTable::evaluate_if_due() {
+  if (done_ < next_evaluation_at_) return;
+  next_evaluation_at_ = after_evaluation(done_);
+  if (done_ < total_) begin_evaluation(false);
 }
 
 std::optional<LeaseTable::Work> LeaseTable::next_train() {
@@ -79,11 +91,7 @@ std::optional<Mode> LeaseTable::complete(ActorId worker, const LeaseResult& resu
   }
   if (mode == Mode::train) {
     done_ += lease.samples.size();
-    if (done_ >= next_evaluation_at_) {
-      const std::uint64_t every = plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.train_size;
-      while (next_evaluation_at_ <= done_) next_evaluation_at_ += every;
-      if (done_ < total_) begin_evaluation(false);
-    }
+    evaluate_if_due();
   } else if (evaluation_) {
     evaluation_->count += lease.samples.size();
     evaluation_->loss_sum += result.loss_sum;
@@ -145,6 +153,7 @@ void LeaseTable::begin_evaluation(bool final_parameters) {
 std::optional<EvaluationResult> LeaseTable::take_evaluation() {
   if (!evaluation_ || evaluation_->count < plan_.test_size) return std::nullopt;
   const EvaluationResult result = *evaluation_;
+  evaluated_ = result.samples_done;
   evaluation_.reset();
   if (final_wanted_ && !final_begun_) begin_evaluation(true);
   return result;
@@ -179,8 +188,9 @@ bool LeaseTable::resume(const DataProgress& cursor, const DataProgress* earlier)
     for (std::size_t i = 0; i < earlier->open_unused; ++i) used -= earlier->open_count[i];
     repeated_ = std::max(repeated_, earlier->samples_repeated + (used > done_ ? used - done_ : 0));
   }
-  const std::uint64_t every = plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.train_size;
-  next_evaluation_at_ = (done_ / every + 1) * every;
+  evaluated_ = cursor.evaluated;
+  next_evaluation_at_ = after_evaluation(evaluated_);
+  evaluate_if_due();  // one that nobody finished is made up for
   return true;
 }
 
@@ -196,6 +206,7 @@ DataProgress LeaseTable::progress() const {
   out.samples_done = done_;
   out.samples_repeated = repeated_;
   out.finished = finished();
+  out.evaluated = evaluated_;
   out.handed_out = handed_out_;
   const auto add = [&out](std::uint64_t first, std::size_t count) {
     HG_CHECK(out.open_first.size() < limits::kOpenLeases, "more open leases than all members may hold");

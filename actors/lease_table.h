@@ -78,6 +78,8 @@ class LeaseTable {
     std::uint64_t first = 0;
     std::vector<std::uint32_t> samples;
   };
+  [[nodiscard]] std::uint64_t after_evaluation(std::uint64_t done) const;
+  void evaluate_if_due();
   std::optional<Work> next_train();
   Work work_at(std::uint64_t first, std::uint64_t count);
   void take_back(std::map<std::uint64_t, Lease>::iterator lease, bool repeated);
@@ -98,6 +100,7 @@ class LeaseTable {
   bool final_begun_ = false;
   std::uint32_t evaluations_ = 0;
   std::uint64_t next_evaluation_at_ = 0;
+  std::uint64_t evaluated_ = 0;  ///< samples done at the newest complete evaluation
 };
 
 }  // namespace hourglass

@@ -20,6 +20,7 @@ struct DataProgress {
   std::uint64_t samples_repeated = 0;  ///< handed out again because a worker was lost with them
   double loss = 0;                     ///< mean training loss of the newest leases (exponential mean)
   bool finished = false;               ///< every lease of training data is done
+  std::uint64_t evaluated = 0;         ///< samples done at the newest evaluation that is complete
   // The cursor. A sample's position counts from the run's first one, in the order in which they are handed out.
   std::uint64_t handed_out = 0;           ///< positions below this were given to a worker, once at least
   std::uint32_t open_unused = 0;          ///< of the next two, so many from the front came back; the rest is with workers
@@ -35,6 +36,7 @@ struct DataProgress {
     v.number(m.samples_repeated);
     v.real(m.loss);
     v.flag(m.finished);
+    v.number(m.evaluated);
     v.number(m.handed_out);
     v.number(m.open_unused, 0, limits::kOpenLeases);
     v.packed(m.open_first, limits::kOpenLeases);

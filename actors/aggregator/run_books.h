@@ -30,6 +30,7 @@ class RunBooks {
   void update_rates(Instant now, double bytes);
 
   [[nodiscard]] const DataProgress& progress() const { return progress_; }
+  [[nodiscard]] std::uint64_t evaluated_samples() const { return evaluated_samples_; }  ///< training samples done at the newest evaluation
   [[nodiscard]] std::optional<double> newest_accuracy() const {
     return history_.empty() ? std::nullopt : std::optional(history_.back().accuracy);
   }

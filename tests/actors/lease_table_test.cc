@@ -208,6 +208,28 @@ TEST(LeaseTable, WhatCameBackUnusedIsNotCountedAsRepeatedAndComesFirstInOrder) {
   }
 }
 
+TEST(LeaseTable, AnEvaluationThatNobodyFinishedIsMadeUpForAndOneThatWasIsNot) {
+  LeasePlan p = plan();
+  p.evaluate_every = 40;
+  const auto work = [](LeaseTable& table, std::uint64_t until) {
+    while (table.progress().samples_done < until) table.complete(worker(1), all_of(*table.issue(worker(1), at(0), true)));
+  };
+  const auto next_mode = [](LeaseTable& table) { return table.issue(worker(2), at(0), true)->mode; };
+  LeaseTable table(p);
+  work(table, 40);
+  const DataProgress unfinished = table.progress();
+  LeaseTable heir(p);
+  ASSERT_TRUE(heir.resume(unfinished));
+  EXPECT_EQ(next_mode(heir), Mode::evaluate);
+
+  const Lease* lease = table.issue(worker(1), at(0), true);
+  for (; lease->mode == Mode::evaluate; lease = table.issue(worker(1), at(0), true)) table.complete(worker(1), all_of(*lease));
+  ASSERT_TRUE(table.take_evaluation());
+  LeaseTable second(p);
+  ASSERT_TRUE(second.resume(table.progress()));
+  EXPECT_EQ(next_mode(second), Mode::train);
+}
+
 TEST(LeaseTable, ACursorThatIsNoneOfItsPlanIsRefused) {
   const auto refused = [](std::uint64_t handed_out, std::uint64_t first, std::uint32_t count) {
     DataProgress cursor;
