@@ -559,7 +559,6 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     facts.fc = fc_ ? &*fc_ : nullptr;
     facts.fc_version = fc_version();
     facts.bytes_per_second = books_.bytes_per_second();
-    facts.message = message_;
     facts.replicas.compared = final_conv_.counts().compared + final_fc_.counts().compared;
     facts.replicas.differing = final_conv_.counts().differing + final_fc_.counts().differing;
     RunStatus& s = facts.status;
@@ -571,6 +570,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     s.epochs = job().epochs;
     books_.fill(s, context.now());
     s.staleness_bound = job().staleness;
+    s.message = message_;
     s.alarm = checkpoints_.recovery().alarm();
     return facts;
   }

@@ -97,6 +97,7 @@ struct RunStatus {
   double loss = 0;                ///< training, exponential mean
   double progress = 0;            ///< 0..1
   std::int64_t staleness_bound = 0;
+  std::string message;              ///< whom or what the run waits for; empty: nobody
   std::string alarm;                ///< what people should look at, as a full disk; empty: nothing
   std::vector<GroupStatus> groups;  ///< conv, then fc
   std::vector<HistoryRow> history;
@@ -119,6 +120,7 @@ struct RunStatus {
     v.real(m.loss);
     v.real(m.progress);
     v.number(m.staleness_bound);
+    v.text(m.message, limits::kTextBytes);
     v.text(m.alarm, limits::kTextBytes);
     v.items(m.groups, kGroups);
     v.items(m.history, 10000);

@@ -21,6 +21,7 @@ enum Takes : unsigned {
   kTakesChaos = 64,       ///< settings of Scope::chaos
   kTakesResume = 128,     ///< --resume
   kTakesAction = 256,     ///< what to do, and with which run folder or file
+  kTakesAddress = 512,    ///< of a monitor; --once
 };
 
 struct Invocation {
@@ -30,6 +31,7 @@ struct Invocation {
   std::string resume;    ///< of --resume: the run folder
   std::string action, place;
   bool json = false;
+  bool once = false;
   bool dashboard = true;
   [[nodiscard]] const Settings& settings() const { return resolved.settings; }
 };
@@ -52,6 +54,7 @@ ExitCode run_fc_worker(Invocation& invocation);
 ExitCode run_tree_node(Invocation& invocation);
 ExitCode run_aggregator(Invocation& invocation);
 ExitCode run_monitor(Invocation& invocation);
+ExitCode run_top(Invocation& invocation);
 ExitCode run_solo(Invocation& invocation);
 ExitCode run_simulate(Invocation& invocation);
 ExitCode run_trials(Invocation& invocation);  ///< of simulate: with faults, or of many seeds

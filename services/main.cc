@@ -30,6 +30,9 @@ const std::vector<Command>& commands() {
        run_tree_node},
       {"monitor", "role: dashboard, metrics; HTTP port 8080", "  hourglass monitor --aggregator host:7070 --monitor-bind 0.0.0.0\n", kRole,
        run_monitor},
+      {"top", "a run on a terminal: progress, who is waited for, the books, every process",
+       "  hourglass top                                 the monitor of this machine\n  hourglass top http://node-1:8080 --once\n",
+       kTakesAddress, run_top},
       {"solo", "train in one process, as a yardstick", "  hourglass solo --model lenet5 --dataset synthetic --epochs 1 --json\n",
        kTakesProcess | kTakesJob | kTakesJson, run_solo},
       {"simulate", "train on simulated machines and a simulated network, in one process; its seconds are virtual",
@@ -91,6 +94,7 @@ int run(const std::vector<std::string>& arguments) {
   invocation.action = line.action;
   invocation.place = line.place;
   invocation.json = line.json;
+  invocation.once = line.once;
   invocation.dashboard = line.dashboard;
   std::vector<Source> sources;
   if ((line.command->takes & kTakesJob) != 0) {

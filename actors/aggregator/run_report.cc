@@ -185,7 +185,7 @@ std::string status_json(const RunFacts& facts) {
               {"conv_workers", facts.members->count(Role::conv_worker)},
               {"conv_workers_wanted", facts.job->conv_workers},
               {"fc_workers", facts.members->count(Role::fc_worker)},
-              {"message", facts.message},
+              {"message", s.message},
               {"alarm", s.alarm},
               {"history", history_of(s)}};
   return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -28,7 +28,6 @@ struct RunFacts {
   std::uint64_t fc_version = 0;
   RunStatus status;  ///< without groups and members
   double bytes_per_second = 0;
-  std::string message;  ///< what is being waited for, if anything
   ReplicaCounts replicas;
 };
 

@@ -57,6 +57,7 @@ Json run_json(const DashboardState& state) {
   out["samples_repeated"] = status->samples_repeated;
   out["seconds"] = status->seconds;
   out["samples_per_second"] = status->samples_per_second;
+  out["message"] = status->message;
   out["alarm"] = status->alarm;
   out["loss"] = status->samples_done > 0 ? status->loss : kUnknown;
   out["progress"] = std::clamp(status->progress, 0.0, 1.0);

@@ -83,6 +83,10 @@ void add_switches(Parse& parse, const Command& command, CommandLine& out) {
     parse.app.add_option("ACTION", out.action, "list, inspect or verify")->type_name("");
     parse.app.add_option("PLACE", out.place, "run folder, or checkpoint file")->type_name("");
   }
+  if ((command.takes & kTakesAddress) != 0) {
+    parse.app.add_option("ADDRESS", out.place, "of the monitor (http://127.0.0.1:8080)")->type_name("");
+    parse.app.add_flag("--once", out.once, "print once and leave; so it is where standard output is no terminal");
+  }
   if ((command.takes & kTakesResume) != 0) {
     parse.app.add_option("--resume", out.resume, "go on with the run of this folder; other flags change its settings")->type_name("RUN");
   }

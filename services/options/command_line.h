@@ -17,8 +17,9 @@ struct CommandLine {
   std::string job_file;
   std::string from;
   std::string resume;
-  std::string action, place;  ///< of `checkpoint`
+  std::string action, place;  ///< of `checkpoint`; `place` of `top`, too: the monitor's address
   bool json = false;
+  bool once = false;
   bool dashboard = true;
   bool print_config = false;
 };

@@ -34,6 +34,8 @@ Words train_words(const std::string& run, std::uint64_t samples, const Words& mo
   return words;
 }
 
+std::string number_in(const std::string& file) { return std::to_string(std::stoul(read_text(file).value_or("0"))); }
+
 void expect_balanced(const json& result) {
   const json& ledger = result["ledger"];
   std::uint64_t settled = ledger["applied"].get<std::uint64_t>() + ledger["rolled_back"].get<std::uint64_t>();
@@ -131,8 +133,13 @@ TEST_F(Survival, R7_R20_AStoppedWorkerIsKeptWithinTheLimitAndGivenUpBeyond) {
   finish();
 }
 
-TEST_F(Survival, M6_StatusAndLogNameTheWorkerThatEverybodyWaitsFor) {
+TEST_F(Survival, M6_StatusLogAndTopNameTheWorkerThatEverybodyWaitsFor) {
   start("awaited", {"--staleness", "0", "--outstanding", "1", "--fc-workers", "0", "--dead-after", "600"});
+  Program monitor(HOURGLASS_PROGRAM,
+                  {"monitor", "--aggregator", "127.0.0.1:" + number_in(run_ + "/aggregator.port"), "--monitor-port", "0", "--port-file",
+                   folder_ + "/monitor.port"},
+                  fresh_folder("awaited_monitor"));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder_ + "/monitor.port"); })) << monitor.errors();
   const pid_t victim = process_of("conv-worker-2");
   ASSERT_EQ(kill(victim, SIGSTOP), 0);
   const auto message = [&] {
@@ -141,6 +148,13 @@ TEST_F(Survival, M6_StatusAndLogNameTheWorkerThatEverybodyWaitsFor) {
   };
   EXPECT_TRUE(eventually([&] { return message().find("waiting for conv-worker-2 at step ") == 0; })) << message();
   EXPECT_NE(log_of(run_, "aggregator-1").find("everybody waits for one"), std::string::npos);
+  std::string screen;
+  EXPECT_TRUE(eventually([&] {
+    Program top(HOURGLASS_PROGRAM, {"top", "--once", ":" + number_in(folder_ + "/monitor.port")}, fresh_folder("awaited_top"));
+    EXPECT_EQ(top.wait(), 0) << top.errors();
+    screen = top.output();
+    return screen.find("waiting for conv-worker-2 at step ") != std::string::npos;
+  })) << screen;
   ASSERT_EQ(kill(victim, SIGCONT), 0);
   ASSERT_TRUE(goes_on(500));
   EXPECT_TRUE(eventually([&] { return message().empty(); })) << message();

@@ -43,6 +43,7 @@ class RawTcp {
     return RawTcp(descriptor);
   }
   [[nodiscard]] bool ok() const { return descriptor_ >= 0; }
+  [[nodiscard]] int descriptor() const { return descriptor_; }
   [[nodiscard]] std::uint16_t port() const {
     sockaddr_in address{};
     socklen_t size = sizeof address;

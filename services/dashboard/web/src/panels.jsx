@@ -33,6 +33,7 @@ export function Run({state, history}) {
         <h1>{run.model ?? 'No run yet'}{run.dataset && <span> on {run.dataset}</span>}</h1>
         <p class="epoch">{run.phase === 'waiting' || !run.epochs ? waitingFor(state) : <>Epoch <b data-field="run.epoch">{epochNumber(run)}</b> of <b>{run.epochs}</b></>}</p>
       </div>
+      {run.message && <p class="waits" role="status" data-field="run.message">{run.message}</p>}
       {run.alarm && <p class="alarm" role="alert" data-field="run.alarm">{run.alarm}</p>}
       <div class="progress">
         <div class="bar" role="progressbar" aria-label="Progress" aria-valuemin="0" aria-valuemax="100" aria-valuenow={Math.floor(100 * progress)}>
