@@ -41,6 +41,11 @@ void RunBooks::update_rates(Instant now, double bytes) {
   bytes_per_second_ = std::max(0.0, points_.back().bytes - points_.front().bytes) / span;
 }
 
+bool RunBooks::diverged() const {
+  constexpr double kLossOfNothing = 1000;
+  return progress_.loss > kLossOfNothing || (!history_.empty() && history_.back().loss > kLossOfNothing);
+}
+
 double RunBooks::training_seconds(Instant now) const { return seconds(began_ ? ended_.value_or(now) - *began_ : earlier_); }
 
 void RunBooks::save(ArchiveWriter& out, Instant now) const {

@@ -252,5 +252,21 @@ TEST(LocalData, TrainsTheSameModelWithoutSendingSamples) {
   EXPECT_LT(50 * batch_bytes[1], batch_bytes[0]);
 }
 
+TEST(Divergence, RaisesAnAlarmThatSaysWhatToDo) {
+  for (const std::uint32_t fc : {0U, 1U}) {
+    ClusterOptions options;
+    options.job.fc_workers = fc;
+    options.job.learning_rate = 100;
+    options.job.samples = 4000;
+    options.job.evaluate_every = 1000;
+    Cluster cluster(options);
+    ASSERT_TRUE(cluster.finish());
+    EXPECT_NE(cluster.status()["alarm"].get<std::string>().find("diverged"), std::string::npos) << cluster.status().dump();
+  }
+  Cluster healthy((ClusterOptions()));
+  ASSERT_TRUE(healthy.finish());
+  EXPECT_EQ(healthy.status()["alarm"], "");
+}
+
 }  // namespace
 }  // namespace hourglass::testing_cluster
