@@ -21,6 +21,7 @@ enum Takes : unsigned {
   kTakesChaos = 64,       ///< settings of Scope::chaos
   kTakesResume = 128,     ///< --resume
   kTakesAction = 256,     ///< what to do, and with which run folder or file
+  kTakesRuns = 512,       ///< what to do, and with which runs
 };
 
 struct Invocation {
@@ -29,6 +30,7 @@ struct Invocation {
   std::string from;      ///< of --from
   std::string resume;    ///< of --resume: the run folder
   std::string action, place;
+  std::vector<std::string> runs;  ///< of `runs`: folders or names
   bool json = false;
   bool dashboard = true;
   [[nodiscard]] const Settings& settings() const { return resolved.settings; }
@@ -57,6 +59,7 @@ ExitCode run_simulate(Invocation& invocation);
 ExitCode run_trials(Invocation& invocation);  ///< of simulate: with faults, or of many seeds
 ExitCode run_evaluate(Invocation& invocation);
 ExitCode run_checkpoint(Invocation& invocation);
+ExitCode run_runs(Invocation& invocation);
 ExitCode run_check(Invocation& invocation);
 ExitCode run_healthcheck(Invocation& invocation);
 ExitCode run_models(Invocation& invocation);

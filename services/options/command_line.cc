@@ -83,6 +83,10 @@ void add_switches(Parse& parse, const Command& command, CommandLine& out) {
     parse.app.add_option("ACTION", out.action, "list, inspect or verify")->type_name("");
     parse.app.add_option("PLACE", out.place, "run folder, or checkpoint file")->type_name("");
   }
+  if ((command.takes & kTakesRuns) != 0) {
+    parse.app.add_option("ACTION", out.action, "list, show, compare or rm")->type_name("");
+    parse.app.add_option("RUN", out.runs, "run folders, or their names below runs/; of list: the folder of runs")->type_name("");
+  }
   if ((command.takes & kTakesResume) != 0) {
     parse.app.add_option("--resume", out.resume, "go on with the run of this folder; other flags change its settings")->type_name("RUN");
   }

@@ -17,7 +17,8 @@ struct CommandLine {
   std::string job_file;
   std::string from;
   std::string resume;
-  std::string action, place;  ///< of `checkpoint`
+  std::string action, place;      ///< of `checkpoint`
+  std::vector<std::string> runs;  ///< of `runs`
   bool json = false;
   bool dashboard = true;
   bool print_config = false;
