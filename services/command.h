@@ -22,6 +22,7 @@ enum Takes : unsigned {
   kTakesResume = 128,     ///< --resume
   kTakesAction = 256,     ///< what to do, and with which run folder or file
   kTakesAddress = 512,    ///< of a monitor; --once
+  kTakesRuns = 1024,      ///< what to do, and with which runs
 };
 
 struct Invocation {
@@ -30,6 +31,7 @@ struct Invocation {
   std::string from;      ///< of --from
   std::string resume;    ///< of --resume: the run folder
   std::string action, place;
+  std::vector<std::string> runs;  ///< of `runs`: folders or names
   bool json = false;
   bool once = false;
   bool dashboard = true;
@@ -60,6 +62,7 @@ ExitCode run_simulate(Invocation& invocation);
 ExitCode run_trials(Invocation& invocation);  ///< of simulate: with faults, or of many seeds
 ExitCode run_evaluate(Invocation& invocation);
 ExitCode run_checkpoint(Invocation& invocation);
+ExitCode run_runs(Invocation& invocation);
 ExitCode run_check(Invocation& invocation);
 ExitCode run_healthcheck(Invocation& invocation);
 ExitCode run_models(Invocation& invocation);

@@ -53,6 +53,10 @@ const std::vector<Command>& commands() {
        "  hourglass checkpoint list runs/a\n  hourglass checkpoint inspect runs/a/checkpoint-00000012.hgck --json\n"
        "  hourglass checkpoint verify runs/a\n",
        kTakesAction | kTakesJson, run_checkpoint},
+      {"runs", "list, show, compare or remove earlier runs",
+       "  hourglass runs list                      those below runs/\n  hourglass runs list /data/runs --json\n"
+       "  hourglass runs show 20260131T235959Z-cnn\n  hourglass runs compare runs/a runs/b\n  hourglass runs rm runs/a\n",
+       kTakesRuns | kTakesJson, run_runs},
       {"check", "check a job: every wrong setting with its place; nothing is started", "  hourglass check job.toml\n",
        kTakesProcess | kTakesJob, run_check},
       {"healthcheck", "exit code 0 when the role process of this container is alive and ready", "  hourglass healthcheck\n", kTakesProcess,
@@ -93,6 +97,7 @@ int run(const std::vector<std::string>& arguments) {
   invocation.resume = line.resume;
   invocation.action = line.action;
   invocation.place = line.place;
+  invocation.runs = line.runs;
   invocation.json = line.json;
   invocation.once = line.once;
   invocation.dashboard = line.dashboard;

@@ -3,11 +3,38 @@
 
 #include "services/command.h"
 #include "services/dashboard/dashboard.h"
+#include "services/history/history_writer.h"
 #include "services/hosting/log.h"
 #include "services/hosting/ports.h"
 #include "services/hosting/role_process.h"
+#include "services/options/setting.h"
 
 namespace hourglass {
+namespace {
+
+KeyedTexts settings_of(const Job& job) {
+  Settings settings;
+  settings.job = job;
+  KeyedTexts out;
+  for (const Setting& row : setting_table()) {
+    if (row.scope == Scope::job) out.emplace_back(row.key, row.show(settings));
+  }
+  return out;
+}
+
+/// Null where no run folder is named, or where it takes no history: then the run is only shown.
+std::unique_ptr<HistoryWriter> history_in(const std::string& folder, StateSink* next) {
+  if (folder.empty()) return nullptr;
+  auto store = HistoryStore::open(folder + "/" + kHistoryFile);
+  const auto complain = [](const Error& error) {
+    log_line(Severity::warning, "the history of this run is not written", {{"cause", error.text}});
+  };
+  if (store.ok()) return std::make_unique<HistoryWriter>(std::move(store).value(), next, settings_of, complain);
+  complain(store.error());
+  return nullptr;
+}
+
+}  // namespace
 
 ExitCode run_monitor(Invocation& invocation) {
   Settings settings = invocation.settings();
@@ -28,8 +55,10 @@ ExitCode run_monitor(Invocation& invocation) {
   settings.port_file.clear();
   log_line(Severity::info, "dashboard",
            {{"url", "http://" + settings.monitor_bind + ":" + std::to_string(dashboard.value()->port()) + "/"}});
-  return run_role(Role::monitor, settings,
-                  [&](ProcessIdentity identity) { return make_monitor(&dashboard.value()->sink(), std::move(identity)); });
+  StateSink* page = &dashboard.value()->sink();
+  const auto history = history_in(settings.run_dir, page);
+  StateSink* sink = history ? history.get() : page;
+  return run_role(Role::monitor, settings, [&](ProcessIdentity identity) { return make_monitor(sink, std::move(identity)); });
 }
 
 }  // namespace hourglass

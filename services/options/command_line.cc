@@ -87,6 +87,10 @@ void add_switches(Parse& parse, const Command& command, CommandLine& out) {
     parse.app.add_option("ADDRESS", out.place, "of the monitor (http://127.0.0.1:8080)")->type_name("");
     parse.app.add_flag("--once", out.once, "print once and leave; so it is where standard output is no terminal");
   }
+  if ((command.takes & kTakesRuns) != 0) {
+    parse.app.add_option("ACTION", out.action, "list, show, compare or rm")->type_name("");
+    parse.app.add_option("RUN", out.runs, "run folders, or their names below runs/; of list: the folder of runs")->type_name("");
+  }
   if ((command.takes & kTakesResume) != 0) {
     parse.app.add_option("--resume", out.resume, "go on with the run of this folder; other flags change its settings")->type_name("RUN");
   }

@@ -17,7 +17,8 @@ struct CommandLine {
   std::string job_file;
   std::string from;
   std::string resume;
-  std::string action, place;  ///< of `checkpoint`; `place` of `top`, too: the monitor's address
+  std::string action, place;      ///< of `checkpoint`; `place` of `top`, too: the monitor's address
+  std::vector<std::string> runs;  ///< of `runs`
   bool json = false;
   bool once = false;
   bool dashboard = true;
