@@ -61,6 +61,11 @@ def ladder_of(layout):
         ("DGC-style: 0.1 %, f32, raw, every step", ["--compress", "dgc_momentum momentum=0.9 | topk ratio=0.001 | f32 | raw", "--downlink", UNION,
                                                     "--optimizer", "sgd", *boundary("bf16")]),
     ]
+    if not cut:
+        few = ["--staleness", "1", "--publish-every", "round", "--flush-residual", "false"]
+        at = lambda ratio: ["--compress", SPARSE.replace("0.01", ratio), "--downlink", SPARSE.replace("0.01", ratio)]
+        rows += [("H = 2, 0.2 % both ways, s = 1, one publication a round, no flush", [*few, "--local-steps", "2", *at("0.002")]),
+                 ("H = 4, 0.3 % both ways, s = 1, one publication a round, no flush", [*few, "--local-steps", "4", *at("0.003")])]
     return [(f"{layout}: {name}", plain + arguments) for name, arguments in rows]
 
 
