@@ -32,9 +32,6 @@ constexpr Duration kCollectRepeat = 5s;
 constexpr Duration kFarewellMax = 4s;  ///< for members to say goodbye at the end
 constexpr Duration kPauseWithin = 2s;  ///< of a requested stop, for what is under way
 constexpr std::string_view kModelFile = "model.safetensors";
-constexpr const char* kDiverged =
-    "the model has diverged; lower train.learning_rate, train.local_steps or train.staleness, or go on from an earlier checkpoint (train "
-    "--resume)";
 
 class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, PhaseReached, Goodbye, DataProgress, EvaluationResult,
                                         GradientPush, ParameterRequest, SnapshotChunk, StateRequest, StateChunk, MetricReport> {
@@ -186,7 +183,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
                 {{"samples", std::to_string(message.samples_done)},
                  {"loss", std::to_string(message.loss_sum / static_cast<double>(message.count))},
                  {"accuracy", std::to_string(static_cast<double>(message.hits) / static_cast<double>(message.count))}});
-    if (books_.diverged()) context.log(Severity::error, kDiverged, {});
+    if (!books_.alarm().empty()) context.log(Severity::error, books_.alarm(), {});
     if (!message.final_parameters) {
       collect(context);  // the FC worker's state, so that its death costs at most what came after
       if (phase_ == Phase::training) checkpoints_.begin(context, parts(), job(), books_.newest_accuracy());
@@ -576,7 +573,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     s.staleness_bound = job().staleness;
     s.message = message_;
     s.alarm = checkpoints_.recovery().alarm();
-    if (s.alarm.empty() && books_.diverged()) s.alarm = kDiverged;
+    if (s.alarm.empty()) s.alarm = books_.alarm();
     return facts;
   }
 

@@ -13,6 +13,7 @@
 
 #include "services/command.h"
 #include "services/history/history_store.h"
+#include "services/hosting/folder_lock.h"
 #include "services/supervisor/progress.h"
 #include "services/supervisor/run_folder.h"
 
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kRuns = "runs";
-/// A run whose files were written within this time is going on.
+/// Since its status was written: a dead aggregator is started again by then, or never.
 constexpr auto kLively = std::chrono::seconds(10);
 constexpr std::size_t kColumnBytesMax = 48;
 
@@ -77,7 +78,9 @@ Result<Run> read_run(const std::string& folder) {
   return run;
 }
 
+/// Its aggregator lives, or was there a moment ago and is perhaps being started again.
 bool goes_on(const std::string& folder) {
+  if (FolderLock::held(folder)) return true;
   std::error_code code;
   if (fs::exists(fs::path(folder) / kResultFile, code)) return false;
   const auto status = fs::last_write_time(fs::path(folder) / kStatusFile, code);

@@ -24,7 +24,8 @@ constexpr std::size_t kColumnsOfAFile = 120;
 top::Look look_of_terminal() {
   winsize size{};
   const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return {known ? size.ws_col : std::size_t{80}, std::getenv("NO_COLOR") == nullptr};
+  // The cursor ends below the last line: one row fewer, or the screen would scroll.
+  return {known ? size.ws_col : std::size_t{80}, known && size.ws_row > 1 ? size.ws_row - 1U : 23U, std::getenv("NO_COLOR") == nullptr};
 }
 
 void sleep_unless_stopped() {
@@ -47,7 +48,7 @@ ExitCode run_top(Invocation& invocation) {
   std::string told;
   while (stop_count == 0) {
     const auto state = top::http_get(*address, "/api/v1/state", kAnswerWithin);
-    const top::Look look = once ? top::Look{kColumnsOfAFile, false} : look_of_terminal();
+    const top::Look look = once ? top::Look{kColumnsOfAFile, 0, false} : look_of_terminal();
     const auto screen = state.ok() ? top::screen_of(*state, look) : std::nullopt;
     told = screen ? "" : state.ok() ? "what answers there is no monitor of this version" : state.error().text;
     if (once) {

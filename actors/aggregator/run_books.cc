@@ -41,9 +41,10 @@ void RunBooks::update_rates(Instant now, double bytes) {
   bytes_per_second_ = std::max(0.0, points_.back().bytes - points_.front().bytes) / span;
 }
 
-bool RunBooks::diverged() const {
+std::string RunBooks::alarm() const {
   constexpr double kLossOfNothing = 1000;
-  return progress_.loss > kLossOfNothing || (!history_.empty() && history_.back().loss > kLossOfNothing);
+  const bool diverged = progress_.loss > kLossOfNothing || (!history_.empty() && history_.back().loss > kLossOfNothing);
+  return diverged ? "the model has diverged; start anew with a lower train.learning_rate, train.local_steps or train.staleness" : "";
 }
 
 double RunBooks::training_seconds(Instant now) const { return seconds(began_ ? ended_.value_or(now) - *began_ : earlier_); }

@@ -34,8 +34,9 @@ class RunBooks {
   [[nodiscard]] std::optional<double> newest_accuracy() const {
     return history_.empty() ? std::nullopt : std::optional(history_.back().accuracy);
   }
-  /// The newest evaluation, or training since, has a loss that nothing that learns has: outputs that are not finite count as nn::kLossMax.
-  [[nodiscard]] bool diverged() const;
+  /// That the run has diverged, and what to do; else empty. The newest evaluation, or training since, has a loss that nothing that learns
+  /// has: outputs that are not finite count as nn::kLossMax.
+  [[nodiscard]] std::string alarm() const;
   [[nodiscard]] bool final_evaluated() const { return final_evaluated_; }
   [[nodiscard]] double training_seconds(Instant now) const;
   [[nodiscard]] double bytes_per_second() const { return bytes_per_second_; }

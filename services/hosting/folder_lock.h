@@ -14,6 +14,8 @@ class FolderLock {
   FolderLock() = default;  ///< of no folder
   /// Makes the folder where there is none. Errors: io, also where another process has it.
   static Result<FolderLock> take(const std::string& folder);
+  /// Has any process this folder? Takes nothing.
+  static bool held(const std::string& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&& other) noexcept;
   FolderLock(const FolderLock&) = delete;

@@ -88,7 +88,14 @@ class Screen {
   void line(const std::string& text, Tone tone = Tone::plain) {
     lines_.push_back(painted(text.substr(0, look_.columns), tone, look_.colour));
   }
-  std::vector<std::string> take() { return std::move(lines_); }
+  std::vector<std::string> take() {
+    if (look_.rows > 0 && lines_.size() > look_.rows) {
+      const std::size_t left_out = lines_.size() - look_.rows + 1;
+      lines_.resize(look_.rows - 1);
+      line("and " + std::to_string(left_out) + " more lines: make the window higher, or use --once", Tone::dim);
+    }
+    return std::move(lines_);
+  }
 
  private:
   Look look_;

@@ -2,6 +2,8 @@
 // `hourglass runs` on folders that real runs have left.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 
@@ -63,6 +65,13 @@ TEST_F(Runs, AreListedShownComparedAndRemoved) {
   ASSERT_EQ(run({"runs", "compare", folder_ + "/a", folder_ + "/b"}), 0);
   EXPECT_NE(out_.find("train.batch"), std::string::npos) << out_;
 
+  {
+    std::fstream history(folder_ + "/a/history.db", std::ios::binary | std::ios::in | std::ios::out);
+    history.seekp(60);  // SQLite's user_version, big-endian
+    ASSERT_TRUE(history.write("\0\0\0\x63", 4).flush());
+  }
+  EXPECT_EQ(run({"runs", "show", folder_ + "/a"}), 65);
+  EXPECT_NE(err_.find("schema 99 is of a newer build"), std::string::npos) << err_;
   ASSERT_EQ(run({"runs", "rm", folder_ + "/a"}), 0) << err_;
   EXPECT_FALSE(fs::exists(folder_ + "/a"));
   EXPECT_TRUE(fs::exists(folder_ + "/b"));
@@ -82,6 +91,13 @@ TEST_F(Runs, ARunThatGoesOnIsShownAndNotRemoved) {
   EXPECT_EQ(run({"runs", "rm", folder_ + "/live"}), 75);
   EXPECT_NE(err_.find("goes on"), std::string::npos) << err_;
   EXPECT_TRUE(fs::exists(folder_ + "/live/history.db"));
+
+  const auto aggregators = children(live.id(), "aggregator");
+  ASSERT_EQ(aggregators.size(), 1U);
+  ASSERT_EQ(kill(aggregators[0], SIGSTOP), 0);
+  fs::last_write_time(folder_ + "/live/status.json", fs::file_time_type::clock::now() - std::chrono::minutes(1));
+  EXPECT_EQ(run({"runs", "rm", folder_ + "/live"}), 75) << "it stands still, and lives";
+  ASSERT_EQ(kill(aggregators[0], SIGCONT), 0);
   live.signal(SIGTERM);
   EXPECT_EQ(live.wait(), 0) << live.errors();
 }

@@ -36,9 +36,14 @@ TEST(FolderLock, OneAggregatorAtATimeAndTheKernelGivesItBack) {
     const auto second = FolderLock::take(folder);
     ASSERT_FALSE(second.ok());
     EXPECT_NE(second.error().text.find("in use by another aggregator"), std::string::npos) << second.error().text;
+    EXPECT_TRUE(FolderLock::held(folder));
+    EXPECT_TRUE(FolderLock::held(folder)) << "looking takes nothing, and gives nothing up";
+    EXPECT_FALSE(FolderLock::take(folder).ok());
   }
+  EXPECT_FALSE(FolderLock::held(folder));
   EXPECT_TRUE(FolderLock::take(folder).ok());
   EXPECT_FALSE(FolderLock::take("/proc/nowhere").ok());
+  EXPECT_FALSE(FolderLock::held("/proc/nowhere"));
 }
 
 TEST(CpuQuota, ReadsCpuMax) {

@@ -57,7 +57,7 @@ class Live : public testing::Test {
   std::vector<std::string> screen(std::size_t columns = 120) {
     const auto state = http_get({"127.0.0.1", dashboard_->port()}, "/api/v1/state", 5s);
     EXPECT_TRUE(state.ok()) << state.error().text;
-    const auto lines = screen_of(state.ok() ? *state : "", {columns, false});
+    const auto lines = screen_of(state.ok() ? *state : "", {columns, 0, false});
     EXPECT_TRUE(lines.has_value());
     return lines.value_or(std::vector<std::string>());
   }
@@ -84,12 +84,25 @@ TEST_F(Live, NoLineIsWiderThanTheTerminal) {
   }
 }
 
+TEST(Screen, IsNoHigherThanTheTerminalAndSaysWhatIsLeftOut) {
+  const std::string workers =
+      R"({"role": "conv-worker", "number": 1},{"role": "conv-worker", "number": 2},{"role": "conv-worker", "number": 3})";
+  const std::string state = R"({"run": {"phase": "training"}, "workers": [)" + workers + "]}";
+  const auto all = screen_of(state, {120, 0, false});
+  ASSERT_TRUE(all);
+  EXPECT_EQ(screen_of(state, {120, all->size(), false}), all);
+  const auto fewer = screen_of(state, {120, all->size() - 1, false});
+  ASSERT_TRUE(fewer);
+  ASSERT_EQ(fewer->size(), all->size() - 1);
+  EXPECT_EQ(fewer->back().find("and 2 more lines"), 0U) << fewer->back();
+}
+
 TEST(Screen, NamesWhomEverybodyWaitsForAndBooksThatDoNotBalance) {
   const auto lines = screen_of(
       R"({"run": {"phase": "training", "status_age_seconds": 9.5, "message": "waiting for conv-worker-2 at step 17, silent for 64 s",
       "alarm": "the disk is full"}, "ledger": {"received": 5, "applied": 3, "rejected": {"stale": 1}, "rolled_back": 0, "balanced": false},
       "workers": []})",
-      {120, false});
+      {120, 0, false});
   ASSERT_TRUE(lines);
   const std::string text = joined(*lines);
   for (const char* words :
@@ -99,8 +112,9 @@ TEST(Screen, NamesWhomEverybodyWaitsForAndBooksThatDoNotBalance) {
 }
 
 TEST(Screen, AHostsNameTellsTheTerminalNothing) {
-  const auto lines = screen_of(
-      R"({"run": {"phase": "training"}, "workers": [{"role": "conv-worker", "number": 0, "host": "a\u001b[2Jb"}, 7, null]})", {120, true});
+  const auto lines =
+      screen_of(R"({"run": {"phase": "training"}, "workers": [{"role": "conv-worker", "number": 0, "host": "a\u001b[2Jb"}, 7, null]})",
+                {120, 0, true});
   ASSERT_TRUE(lines);
   EXPECT_EQ(joined(*lines).find("\x1b[2J"), std::string::npos);
   EXPECT_NE(joined(*lines).find("a?[2Jb"), std::string::npos);
