@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/random.h"
+#include "tests/integration/balance.h"
 #include "tests/integration/roles.h"
 
 namespace hourglass::integration {
@@ -18,13 +19,6 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-void expect_balance(const json& result) {
-  const json& ledger = result["ledger"];
-  std::uint64_t settled = ledger["applied"].get<std::uint64_t>() + ledger["rolled_back"].get<std::uint64_t>();
-  for (const auto& [reason, count] : ledger["rejected"].items()) settled += count.get<std::uint64_t>();
-  EXPECT_EQ(ledger["received"].get<std::uint64_t>(), settled) << ledger.dump();
-}
 
 /// Names in a folder that begin and end so.
 std::size_t files(const std::string& folder, const std::string& begin, const std::string& end) {

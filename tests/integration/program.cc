@@ -165,6 +165,11 @@ std::uint64_t samples_done(const std::string& run) {
   return status.is_object() ? status.value("samples_done", std::uint64_t{0}) : 0;
 }
 
+bool goes_on(const std::string& run, std::uint64_t samples, double seconds) {
+  const std::uint64_t before = samples_done(run);
+  return eventually([&] { return samples_done(run) >= before + samples; }, seconds);
+}
+
 std::string log_of(const std::string& run, const std::string& name) { return read_all(run + "/logs/" + name + ".log"); }
 
 std::size_t times(const std::string& text, const std::string& words) {

@@ -49,6 +49,8 @@ std::set<std::uint16_t> listening_ports(pid_t process);
 
 /// Of a run folder: from its status, 0 before there is one; the log of a child, as "conv-worker-1".
 std::uint64_t samples_done(const std::string& run);
+/// Waits until the run has gone on by so many samples; false where it has not in `seconds`.
+bool goes_on(const std::string& run, std::uint64_t samples, double seconds = 120);
 std::string log_of(const std::string& run, const std::string& name);
 std::size_t times(const std::string& text, const std::string& words);
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "services/hosting/text_file.h"
+#include "tests/integration/balance.h"
 #include "tests/integration/program.h"
 #include "tests/support/chaos_proxy.h"
 
@@ -65,18 +66,12 @@ class Proxied : public ::testing::Test {
     for (const auto& member : {&loader_, &direct_, &through_}) EXPECT_EQ((*member)->wait(60), 0) << (*member)->errors();
     const json result = json::parse(read_text(run_ + "/result.json").value_or(""), nullptr, false);
     EXPECT_EQ(result["status"], stop ? "stopped" : "finished");
-    const json& ledger = result["ledger"];
-    std::uint64_t settled = ledger["applied"].get<std::uint64_t>() + ledger["rolled_back"].get<std::uint64_t>();
-    for (const auto& [reason, count] : ledger["rejected"].items()) settled += count.get<std::uint64_t>();
-    EXPECT_EQ(ledger["received"].get<std::uint64_t>(), settled);
+    expect_balance(result);
     EXPECT_EQ(result["replicas"]["compared"], stop ? 0 : 2);
     EXPECT_EQ(result["replicas"]["differing"], 0);
     return result;
   }
-  bool goes_on(std::uint64_t samples) {
-    const std::uint64_t before = samples_done(run_);
-    return eventually([&] { return samples_done(run_) >= before + samples; }, 120);
-  }
+  bool goes_on(std::uint64_t samples) const { return integration::goes_on(run_, samples); }
   [[nodiscard]] std::size_t times_told(const std::string& words) const { return times(through_->errors(), words); }
 
   std::string folder_, run_;

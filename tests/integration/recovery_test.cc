@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "services/hosting/text_file.h"
+#include "tests/integration/balance.h"
 #include "tests/integration/program.h"
 
 namespace hourglass::integration {
@@ -50,13 +51,6 @@ std::vector<std::string> checkpoints(const std::string& run) {
   }
   std::sort(files.begin(), files.end());
   return files;
-}
-
-void expect_balance(const json& result) {
-  const json& ledger = result["ledger"];
-  std::uint64_t settled = ledger["applied"].get<std::uint64_t>() + ledger["rolled_back"].get<std::uint64_t>();
-  for (const auto& [reason, count] : ledger["rejected"].items()) settled += count.get<std::uint64_t>();
-  EXPECT_EQ(ledger["received"], settled) << ledger.dump();
 }
 
 TEST(Recovery, R14_AKilledAggregatorGoesOnFromItsCheckpointAndTheRunEnds) {

@@ -45,10 +45,7 @@ class Roles {
   [[nodiscard]] nlohmann::json result() const { return object("result.json"); }
   [[nodiscard]] std::uint64_t samples() const { return samples_done(run_); }
   /// Waits until everybody has gone on by so many samples.
-  bool goes_on(std::uint64_t samples, double seconds = 120) const {
-    const std::uint64_t before = samples_done(run_);
-    return eventually([&] { return samples_done(run_) >= before + samples; }, seconds);
-  }
+  bool goes_on(std::uint64_t samples) const { return integration::goes_on(run_, samples); }
 
  private:
   static std::string address(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "services/hosting/text_file.h"
+#include "tests/integration/balance.h"
 #include "tests/integration/program.h"
 #include "tests/runtime/raw_tcp.h"
 
@@ -36,11 +37,8 @@ Words train_words(const std::string& run, std::uint64_t samples, const Words& mo
 
 std::string number_in(const std::string& file) { return std::to_string(std::stoul(read_text(file).value_or("0"))); }
 
-void expect_balanced(const json& result) {
-  const json& ledger = result["ledger"];
-  std::uint64_t settled = ledger["applied"].get<std::uint64_t>() + ledger["rolled_back"].get<std::uint64_t>();
-  for (const auto& [reason, count] : ledger["rejected"].items()) settled += count.get<std::uint64_t>();
-  EXPECT_EQ(ledger["received"].get<std::uint64_t>(), settled);
+void expect_balance_and_replicas(const json& result) {
+  expect_balance(result);
   EXPECT_GT(result["replicas"]["compared"].get<std::uint64_t>(), 0U);
   EXPECT_EQ(result["replicas"]["differing"], 0);
 }
@@ -66,10 +64,7 @@ class Survival : public ::testing::Test {
   }
   [[nodiscard]] std::size_t times_at_work(const std::string& name) const { return times(log_of(run_, name), ": at work"); }
   /// Waits until everybody has gone on by so many samples.
-  bool goes_on(std::uint64_t samples, double seconds = 120) {
-    const std::uint64_t before = samples_done(run_);
-    return eventually([&] { return samples_done(run_) >= before + samples; }, seconds);
-  }
+  bool goes_on(std::uint64_t samples) const { return integration::goes_on(run_, samples); }
   json finish() {
     train_->signal(SIGTERM);
     EXPECT_EQ(train_->wait(60), 0) << train_->errors();
@@ -109,7 +104,7 @@ TEST_F(Survival, R16_TwoDieAtOnceAndOneAborts) {
   EXPECT_EQ(result["status"], "finished");
   EXPECT_EQ(result["samples"], 100'000);
   EXPECT_GT(result["accuracy"].get<double>(), 0.9);
-  expect_balanced(result);
+  expect_balance_and_replicas(result);
   for (const pid_t id : all) EXPECT_NE(kill(id, 0), 0) << "an orphan: " << id;
 }
 
@@ -211,7 +206,7 @@ TEST_F(Survival, AThiefOfADeadWorkersPortGetsNothingAndStopsNobody) {
   const json result = json::parse(train_->output());
   EXPECT_EQ(result["samples"], 100'000);
   EXPECT_GT(result["accuracy"].get<double>(), 0.9);
-  expect_balanced(result);
+  expect_balance_and_replicas(result);
 }
 
 TEST_F(Survival, K2_AFullDiskLosesNothingButTheSaves) {
@@ -257,7 +252,7 @@ TEST(Chaos, R19_TwoMinutesOfChaosAndTheRunReachesItsLastStep) {
   EXPECT_TRUE(result["chaos"]["passed"].get<bool>()) << result["chaos"].dump();
   EXPECT_GT(result["chaos"]["strikes"].size(), 1U);
   EXPECT_GT(result["accuracy"].get<double>(), 0.89) << result["history"].dump();
-  expect_balanced(result);
+  expect_balance_and_replicas(result);
 }
 
 }  // namespace
