@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <tuple>
 
@@ -202,13 +203,16 @@ void Monitor::add_row(const RunStatus& status, Instant now) {
   set(Column::loss, status.samples_done > 0 ? status.loss : kUnknown);
   set(Column::accuracy, status.history.empty() ? kUnknown : status.history.back().accuracy);
   set(Column::samples_per_second, status.samples_per_second);
-  const SentBytes rates = book_.rates(now);
+  set(Column::samples, static_cast<double>(status.samples_done));
+  set(Column::version, status.groups.empty() ? kUnknown : static_cast<double>(status.groups[0].version));
+  const SentBytes rates = book_.rates(now), totals = book_.totals();
   double sum = 0;
   for (std::size_t i = 0; i < kTraffics; ++i) {
     values[kNamedColumns + i] = as_float(rates.socket[i]);
     sum += rates.socket[i];
   }
   set(Column::bytes_per_second, sum);
+  set(Column::bytes, std::accumulate(totals.socket.begin(), totals.socket.end(), 0.0));
   series_.add(status.seconds, values);
   series_changed_ = true;
 }
@@ -324,6 +328,7 @@ void Monitor::fill_metrics(ActorState& row, Instant now) const {
   double sum = 0;
   for (const double rate : metrics->sent_per_second.socket) sum += rate;
   row.sent_bytes_per_second = sum;
+  row.sent_by_kind = std::make_shared<const std::array<double, kTraffics>>(metrics->sent_per_second.socket);
 }
 
 void Monitor::fill_traffic(DashboardState& state, Instant now) const {

@@ -16,7 +16,8 @@ void push_bounded(SeriesRing& ring, const SeriesRow& row) {
 }  // namespace
 
 std::string column_name(std::size_t column) {
-  static constexpr std::array<std::string_view, kNamedColumns> kNames = {"loss", "accuracy", "samples_per_second", "bytes_per_second"};
+  static constexpr std::array<std::string_view, kNamedColumns> kNames = {
+      "loss", "accuracy", "samples_per_second", "bytes_per_second", "samples", "version", "bytes"};
   if (column < kNamedColumns) return std::string(kNames[column]);
   return "bytes_per_second." + std::string(name_of(static_cast<Traffic>(column - kNamedColumns)));
 }

@@ -12,8 +12,9 @@
 namespace hourglass {
 
 /// Columns of a row: these, then the bytes per second of each Traffic.
-enum class Column : std::uint8_t { loss, accuracy, samples_per_second, bytes_per_second };
-inline constexpr std::size_t kNamedColumns = 4;
+/// The last three are other measures of how far the run is: training samples done, version of the conv group, socket bytes sent by all.
+enum class Column : std::uint8_t { loss, accuracy, samples_per_second, bytes_per_second, samples, version, bytes };
+inline constexpr std::size_t kNamedColumns = 7;
 inline constexpr std::size_t kColumns = kNamedColumns + kTraffics;
 std::string column_name(std::size_t column);  ///< "loss", "bytes_per_second.push_conv"
 

@@ -41,6 +41,8 @@ struct ActorState {
   double samples = kUnknown;               ///< cumulative, this process
   double samples_per_second = kUnknown;
   double sent_bytes_per_second = kUnknown;
+  /// Socket bytes by kind of message; null where its rates are not known.
+  std::shared_ptr<const std::array<double, kTraffics>> sent_by_kind;
   double cpu_ratio = kUnknown;  ///< 1 = one core fully used
   double memory_bytes = kUnknown;
   std::shared_ptr<const std::vector<MetricValue>> metrics;  ///< newest report; null before the first

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/monitor.h"
 
+#include "learning/nn/model.h"
 #include "services/command.h"
 #include "services/dashboard/dashboard.h"
 #include "services/history/history_writer.h"
@@ -34,13 +35,25 @@ std::unique_ptr<HistoryWriter> history_in(const std::string& folder, StateSink* 
   return nullptr;
 }
 
+/// The dashboard library needs none of the mathematics; here all of it is at hand.
+ModelSizes sizes_of(const Job& job) {
+  const auto model = nn::build_model(job.model, {job.channels, job.height, job.width}, job.classes, job.fc_workers > 0, 1);
+  if (!model.ok()) return {};
+  ModelSizes out;
+  out.conv = model->conv->parameter_count();
+  if (!model->fc) return out;
+  out.fc = model->fc->parameter_count();
+  out.boundary = model->fc->input().size();
+  return out;
+}
+
 }  // namespace
 
 ExitCode run_monitor(Invocation& invocation) {
   Settings settings = invocation.settings();
   start_role_log(Role::monitor, settings);
   const auto port = static_cast<std::uint16_t>(settings.monitor_port);
-  auto dashboard = Dashboard::start({settings.monitor_bind, port});
+  auto dashboard = Dashboard::start({settings.monitor_bind, port, sizes_of});
   if (!dashboard.ok()) {
     const std::string owner = dashboard.error().code == Errc::io && port != 0 ? port_owner(port) : "";
     log_line(Severity::error, "no dashboard",

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/aggregator/stall_watch.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <vector>
 
 namespace hourglass {
 namespace {
@@ -14,25 +17,34 @@ std::string whole_seconds(Duration d) { return std::to_string(static_cast<long>(
 
 std::string StallWatch::look(Context& context, const GroupServer& group, const MemberTable& members) {
   const Instant now = context.now();
-  if (group.ledger().received != received_ || !group.owes()) {
+  if (group.ledger().received != received_) {
     received_ = group.ledger().received;
     since_ = now;
-    return "";
   }
   if (now - since_ < kStalledAfter) return "";
   const params::ClockTable& clocks = group.clocks();
+  const std::vector<ActorId> steppers = group.members();
+  std::vector<ActorId> awaited;
+  for (const auto& [id, row] : members.rows()) {
+    if (id.role != Role::monitor && now - row.last_seen >= kStalledAfter) awaited.push_back(id);
+  }
+  if (awaited.empty() && group.owes()) {
+    std::ranges::copy_if(steppers, std::back_inserter(awaited), [&](ActorId id) {
+      return members.rows().contains(id) && clocks.active(id) && clocks.pace(id) == clocks.slowest();
+    });
+  }
   std::string text;
-  for (const ActorId id : group.members()) {
-    const auto row = members.rows().find(id);
-    if (row == members.rows().end() || !clocks.active(id) || clocks.pace(id) != clocks.slowest()) continue;
-    const std::string step = std::to_string(clocks.pushed(id)), silence = whole_seconds(now - row->second.last_seen);
-    text += (text.empty() ? "waiting for " : ", ") + row->second.member.name + " at step " + step + ", silent for " + silence + " s";
+  for (const ActorId id : awaited) {
+    const MemberTable::Row& row = members.rows().at(id);
+    const bool steps = std::ranges::find(steppers, id) != steppers.end();
+    const std::string step = steps ? std::to_string(clocks.pushed(id)) : "", silence = whole_seconds(now - row.last_seen);
+    text += (text.empty() ? "waiting for " : ", ") + row.member.name + (step.empty() ? "" : " at step " + step) + ", silent for " + silence + " s";
     const auto [told, first] = told_.try_emplace(id, now);
     if (!first && now - told->second < kTellAgain) continue;
     told->second = now;
     context.log(Severity::warning, "everybody waits for one",
                 {{"peer", to_string(id)},
-                 {"name", row->second.member.name},
+                 {"name", row.member.name},
                  {"step", step},
                  {"silent_seconds", silence},
                  {"no_push_for_seconds", whole_seconds(now - since_)}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is it that everybody waits for? Says so while a bound holds a group up and no push comes.
+// Who is it that everybody waits for, when no push comes? Whoever is silent; or, where a bound holds a group up, its slowest.
 #pragma once
 
 #include <map>
@@ -12,13 +12,13 @@ namespace hourglass {
 
 class StallWatch {
  public:
-  /// Each second: "waiting for conv-worker-2 at step 17, silent for 4 s", or "" where pushes come or nobody waits. The log gets a line a
-  /// minute for each that is waited for.
+  /// Each second: "waiting for conv-worker-2 at step 17, silent for 4 s", or "" where pushes come or it cannot be told. The log gets a
+  /// line a minute for each that is waited for.
   std::string look(Context& context, const GroupServer& group, const MemberTable& members);
 
  private:
   std::uint64_t received_ = 0;
-  Instant since_{};  ///< nothing has come since then, though somebody waits
+  Instant since_{};  ///< nothing has come since then
   std::map<ActorId, Instant> told_;
 };
 

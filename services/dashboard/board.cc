@@ -19,18 +19,24 @@ std::string event_text(std::string_view name, std::uint64_t sequence, std::strin
 }
 }  // namespace
 
-Board::Board() {
+Board::Board(MeasureModel measure) : measure_(std::move(measure)) {
   auto empty = std::make_shared<DashboardState>();
   empty->series = std::make_shared<const Series>();
-  newest_ = {std::move(empty), unix_ms_now()};
+  newest_ = {std::move(empty), watch_.findings(), unix_ms_now()};
 }
 
 void Board::publish(std::shared_ptr<const DashboardState> state) {
   const std::lock_guard lock(mutex_);
-  newest_ = {std::move(state), unix_ms_now()};
+  const std::int64_t now = unix_ms_now();
+  if (measure_ && state->job && state->job != measured_) {
+    measured_ = state->job;
+    watch_.set_sizes(measure_(*measured_));
+  }
+  watch_.look(*state, now);
+  newest_ = {std::move(state), watch_.findings(), now};
   full_json_ = snapshot_event_ = nullptr;
   if (streams_.empty()) return;
-  const std::string json = state_json(*newest_.state, newest_.unix_ms, Detail::newest);
+  const std::string json = state_json(*newest_.state, newest_.unix_ms, Detail::newest, *newest_.findings);
   send_locked(std::make_shared<const std::string>(event_text("state", newest_.state->sequence, json)));
 }
 
@@ -49,7 +55,8 @@ Published Board::newest() const {
 
 http::EventText Board::full_json() {
   const std::lock_guard lock(mutex_);
-  if (!full_json_) full_json_ = std::make_shared<const std::string>(state_json(*newest_.state, newest_.unix_ms, Detail::full));
+  if (!full_json_)
+    full_json_ = std::make_shared<const std::string>(state_json(*newest_.state, newest_.unix_ms, Detail::full, *newest_.findings));
   return full_json_;
 }
 
@@ -59,7 +66,7 @@ std::shared_ptr<http::EventStream> Board::subscribe() {
   std::erase_if(streams_, [](const auto& stream) { return stream.expired(); });
   if (closed_ || streams_.size() >= kStreamsMax) return nullptr;
   if (!snapshot_event_) {
-    const std::string json = state_json(*newest_.state, newest_.unix_ms, Detail::snapshot);
+    const std::string json = state_json(*newest_.state, newest_.unix_ms, Detail::snapshot, *newest_.findings);
     snapshot_event_ = std::make_shared<const std::string>(event_text("snapshot", newest_.state->sequence, json));
   }
   auto stream = std::make_shared<http::EventStream>();

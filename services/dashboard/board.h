@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -10,12 +11,17 @@
 
 #include "actors/monitor.h"
 #include "services/dashboard/event_stream.h"
+#include "services/dashboard/watch.h"
 
 namespace hourglass {
 
-/// A state and the moment it came.
+/// The sizes of a job's model. Called once for each job.
+using MeasureModel = std::function<ModelSizes(const Job&)>;
+
+/// A state, what was found in it, and the moment it came. No member is null.
 struct Published {
   std::shared_ptr<const DashboardState> state;
+  std::shared_ptr<const Findings> findings;
   std::int64_t unix_ms = 0;
 };
 
@@ -24,7 +30,7 @@ class Board final : public StateSink {
  public:
   static constexpr std::size_t kStreamsMax = 600;
 
-  Board();
+  explicit Board(MeasureModel measure = {});
   void publish(std::shared_ptr<const DashboardState> state) override;
 
   /// Never null: before the first state there is an empty one, not registered.
@@ -44,7 +50,10 @@ class Board final : public StateSink {
  private:
   void send_locked(const http::EventText& event);
 
+  MeasureModel measure_;
   mutable std::mutex mutex_;
+  Watch watch_;
+  std::shared_ptr<const Job> measured_;  ///< whose sizes the watch has
   Published newest_;
   http::EventText full_json_;       ///< of newest_; null until asked for
   http::EventText snapshot_event_;  ///< likewise

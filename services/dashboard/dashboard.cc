@@ -95,7 +95,7 @@ bool names_loopback(std::string_view host) {
 }
 
 Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& options) {
-  std::unique_ptr<Dashboard> dashboard(new Dashboard());
+  std::unique_ptr<Dashboard> dashboard(new Dashboard(options.measure));
   http::ServerOptions server_options;
   server_options.bind = options.bind;
   server_options.port = options.port;
@@ -163,7 +163,8 @@ Response Dashboard::route(const Request& request) {
 Response Dashboard::page(const Request&) {
   Response out;
   out.content_type = "text/html; charset=utf-8";
-  out.body = page_html(*board_.newest().state);
+  const Published newest = board_.newest();
+  out.body = page_html(*newest.state, *newest.findings);
   out.headers = {{"Cache-Control", "no-store"}};
   return out;
 }

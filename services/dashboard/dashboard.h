@@ -18,6 +18,7 @@ namespace hourglass {
 struct DashboardOptions {
   std::string bind = "127.0.0.1";  ///< numeric address or "localhost"; 0.0.0.0 or :: in a container
   std::uint16_t port = 8080;       ///< 0: any free one
+  MeasureModel measure = {};       ///< may be empty: then nothing is said about bytes before compression
 };
 
 /// Serves from threads of its own until it is destroyed. On a loopback address it answers only to loopback names, so that a page from
@@ -43,7 +44,7 @@ class Dashboard {
   [[nodiscard]] const Board& board() const { return board_; }
 
  private:
-  Dashboard() = default;
+  explicit Dashboard(MeasureModel measure) : board_(std::move(measure)) {}
   http::Response answer(const http::Request& request);
   http::Response route(const http::Request& request);
   http::Response page(const http::Request& request);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 
 #include "base/check.h"
 #include "services/dashboard/assets.h"
@@ -56,6 +57,8 @@ void run_table(std::string& out, const DashboardState& state) {
     }
     row(out, {"Pushes received", std::to_string(ledger.received)});
     row(out, {"Pushes applied", std::to_string(ledger.applied)});
+    row(out, {"Pushes rolled back", std::to_string(ledger.rolled_back)});
+    row(out, {"Ledger", ledger.balanced ? "adds up" : "does not add up"});
     row(out, {"Pushes rejected", std::to_string(ledger.rejected)});
     row(out, {"Staleness, greatest", fixed(ledger.staleness_max, 0)});
     row(out, {"Staleness, mean", fixed(ledger.staleness_mean, 2)});
@@ -74,12 +77,38 @@ void traffic_table(std::string& out, const DashboardState& state) {
   out += "</table>\n";
 }
 
-void worker_table(std::string& out, const DashboardState& state) {
+void alert_list(std::string& out, const Findings& findings) {
+  if (findings.alerts.empty()) return;
+  out += "<h2>Alerts</h2><ul>\n";
+  for (const Alert& alert : findings.alerts) out.append("<li>").append(escape_html(alert.text)).append("</li>\n");
+  out += "</ul>\n";
+}
+
+void event_table(std::string& out, const Findings& findings) {
+  constexpr std::size_t kRows = 30;
+  out += "<h2>Events</h2><table>\n";
+  row(out, {"UTC", "Level", "Event"}, "th");
+  std::size_t rows = 0;
+  for (auto event = findings.events.rbegin(); event != findings.events.rend() && rows < kRows; ++event, ++rows) {
+    const std::time_t seconds = event->unix_ms / 1000;
+    std::tm utc{};
+    char text[16];
+    gmtime_r(&seconds, &utc);
+    std::strftime(text, sizeof text, "%H:%M:%S", &utc);
+    row(out, {text, name_of(event->level), event->text});
+  }
+  out += "</table>\n";
+}
+
+void worker_table(std::string& out, const DashboardState& state, const Findings& findings) {
   out += "<h2>Processes</h2><table>\n";
-  row(out, {"Role", "Number", "Host", "State", "Clock", "Version", "Last seen, s", "Samples/s"}, "th");
+  row(out, {"Role", "Number", "Host", "State", "Clock", "Version", "Last seen, s", "Samples/s", "Waits for", "Waits, s"}, "th");
   for (const ActorState& a : state.actors) {
+    const auto wait = findings.waits.find(a.id);
+    const bool waits = wait != findings.waits.end();
     row(out, {name_of(a.id.role), std::to_string(a.number), a.name, name_of(a.presence), std::to_string(a.clock), std::to_string(a.version),
-              fixed(a.last_seen_seconds, 1), fixed(a.samples_per_second, 1)});
+              fixed(a.last_seen_seconds, 1), fixed(a.samples_per_second, 1), waits ? wait->second.text : "",
+              waits ? fixed(wait->second.seconds, 0) : ""});
   }
   out += "</table>\n";
 }
@@ -101,14 +130,16 @@ std::string escape_html(std::string_view text) {
   return out;
 }
 
-std::string page_html(const DashboardState& state) {
+std::string page_html(const DashboardState& state, const Findings& findings) {
   const std::string_view frame = page_template();
   const std::size_t place = frame.find(kPlace);
   HG_CHECK(place != std::string_view::npos, "the page has a place for the figures");
   std::string out(frame.substr(0, place));
+  alert_list(out, findings);
   run_table(out, state);
-  worker_table(out, state);
+  worker_table(out, state, findings);
   traffic_table(out, state);
+  event_table(out, findings);
   out += frame.substr(place + kPlace.size());
   return out;
 }

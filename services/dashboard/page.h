@@ -6,10 +6,11 @@
 #include <string_view>
 
 #include "actors/monitor_state.h"
+#include "services/dashboard/findings.h"
 
 namespace hourglass {
 
-std::string page_html(const DashboardState& state);
+std::string page_html(const DashboardState& state, const Findings& findings = {});
 /// Text made safe between tags and inside quoted attributes.
 std::string escape_html(std::string_view text);
 

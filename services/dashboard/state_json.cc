@@ -22,6 +22,8 @@ std::string hex(std::uint64_t value) {
 Json job_json(const Job& job) {
   return {{"conv_workers", job.conv_workers},
           {"fc_workers", job.fc_workers},
+          {"tree_arity", job.tree_arity},
+          {"samples", job.samples},
           {"batch", job.batch},
           {"local_steps", job.local_steps},
           {"optimizer", job.optimizer},
@@ -96,7 +98,38 @@ void add_parameters(Json& out, const RunStatus& status) {
   out["groups"] = std::move(groups);
 }
 
-Json workers_json(const DashboardState& state) {
+/// Of a worker's own metrics, those that the page shows.
+constexpr std::string_view kFigures[] = {
+    "queue", "outbox_bytes",      "residual_norm",   "pushes",      "pushes_stale",       "pushes_repeated",
+    "steps", "batches_nonfinite", "steps_nonfinite", "checkpoints", "checkpoint_failures"};
+
+Json figures_json(const ActorState& actor) {
+  Json out = Json::object();
+  if (!actor.metrics) return out;
+  for (const MetricValue& value : *actor.metrics) {
+    if (std::ranges::find(kFigures, value.name) != std::end(kFigures)) out[value.name] = value.value;
+  }
+  return out;
+}
+
+Json sends_json(const ActorState& actor) {
+  Json out = Json::object();
+  if (!actor.sent_by_kind) return out;
+  for (std::size_t i = 0; i < kTraffics; ++i) {
+    if ((*actor.sent_by_kind)[i] > 0) out[std::string(name_of(static_cast<Traffic>(i)))] = std::round((*actor.sent_by_kind)[i]);
+  }
+  return out;
+}
+
+Json waits_json(const Findings& findings, ActorId id) {
+  const auto found = findings.waits.find(id);
+  if (found == findings.waits.end()) return nullptr;
+  Json on = Json::array();
+  for (const ActorId other : found->second.on) on.push_back(to_string(other));
+  return {{"on", std::move(on)}, {"text", found->second.text}, {"seconds", found->second.seconds}};
+}
+
+Json workers_json(const DashboardState& state, const Findings& findings) {
   Json out = Json::array();
   for (const ActorState& actor : state.actors) {
     out.push_back({{"id", to_string(actor.id)},
@@ -114,16 +147,57 @@ Json workers_json(const DashboardState& state) {
                    {"samples_per_second", actor.samples_per_second},
                    {"sent_bytes_per_second", actor.sent_bytes_per_second},
                    {"cpu_ratio", actor.cpu_ratio},
-                   {"memory_bytes", actor.memory_bytes}});
+                   {"memory_bytes", actor.memory_bytes},
+                   {"sends", sends_json(actor)},
+                   {"figures", figures_json(actor)},
+                   {"waits", waits_json(findings, actor.id)}});
   }
   return out;
 }
 
-Json traffic_json(const DashboardState& state) {
+Json alerts_json(const Findings& findings) {
+  Json out = Json::array();
+  for (const Alert& alert : findings.alerts) {
+    out.push_back({{"kind", alert.kind},
+                   {"worker", to_string(alert.who)},
+                   {"level", name_of(alert.level)},
+                   {"text", alert.text},
+                   {"since_ms", alert.since_ms}});
+  }
+  return out;
+}
+
+Json events_json(const Findings& findings, Detail detail) {
+  Json out = Json::array();
+  const std::size_t most = detail == Detail::newest ? kNewestEvents : findings.events.size();
+  const std::size_t from = findings.events.size() - std::min(findings.events.size(), most);
+  for (std::size_t i = from; i < findings.events.size(); ++i) {
+    const Event& event = findings.events[i];
+    out.push_back({{"id", event.id}, {"time_ms", event.unix_ms}, {"level", name_of(event.level)}, {"text", event.text}});
+  }
+  return out;
+}
+
+/// Bytes that the same messages would take as 32-bit values, where that can be told; null elsewhere. Tree nodes push what others pushed.
+Json raw_bytes(const DashboardState& state, Traffic traffic, const ModelSizes& sizes) {
+  const auto pushed = [&](std::size_t group, std::uint64_t values) -> Json {
+    if (!state.status || group >= state.status->groups.size() || values == 0) return nullptr;
+    if (state.job && state.job->tree_arity > 0) return nullptr;
+    return 4.0 * static_cast<double>(values) * static_cast<double>(state.status->groups[group].received);
+  };
+  if (traffic == Traffic::activations || traffic == Traffic::activation_gradients) {
+    if (!state.status || sizes.boundary == 0) return nullptr;
+    return 4.0 * static_cast<double>(sizes.boundary) * static_cast<double>(state.status->samples_done + state.status->samples_repeated);
+  }
+  return traffic == Traffic::push_conv ? pushed(0, sizes.conv) : traffic == Traffic::push_fc ? pushed(1, sizes.fc) : Json(nullptr);
+}
+
+Json traffic_json(const DashboardState& state, const ModelSizes& sizes) {
   Json out = Json::array();
   for (std::size_t i = 0; i < kTraffics; ++i) {
     const TrafficState& traffic = state.traffic[i];
     out.push_back({{"kind", name_of(static_cast<Traffic>(i))},
+                   {"raw_bytes", raw_bytes(state, static_cast<Traffic>(i), sizes)},
                    {"payload_bytes", traffic.payload_bytes},
                    {"socket_bytes", traffic.socket_bytes},
                    {"payload_bytes_per_second", traffic.payload_bytes_per_second},
@@ -225,7 +299,7 @@ LedgerSums ledger_sums(const RunStatus& status) {
   return out;
 }
 
-std::string state_json(const DashboardState& state, std::int64_t unix_ms, Detail detail) {
+std::string state_json(const DashboardState& state, std::int64_t unix_ms, Detail detail, const Findings& findings) {
   Json out = {{"sequence", state.sequence},
               {"time_ms", unix_ms},
               {"uptime_seconds", state.uptime_seconds},
@@ -235,9 +309,12 @@ std::string state_json(const DashboardState& state, std::int64_t unix_ms, Detail
               {"run", run_json(state)}};
   out["job"] = state.job ? job_json(*state.job) : Json(nullptr);
   if (state.status) add_parameters(out, *state.status);
-  out["workers"] = workers_json(state);
+  out["workers"] = workers_json(state, findings);
   out["bytes_per_second"] = state.bytes_per_second;
-  out["traffic"] = traffic_json(state);
+  out["traffic"] = traffic_json(state, findings.sizes);
+  out["sizes"] = {{"conv", findings.sizes.conv}, {"fc", findings.sizes.fc}, {"boundary", findings.sizes.boundary}};
+  out["alerts"] = alerts_json(findings);
+  out["events"] = events_json(findings, detail);
   out["reports_of_strangers"] = state.reports_of_strangers;
   add_history(out, state.status.get(), detail);
   out["row"] = newest_row_json(*state.series);

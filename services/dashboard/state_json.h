@@ -7,6 +7,7 @@
 #include <string>
 
 #include "actors/monitor_state.h"
+#include "services/dashboard/findings.h"
 
 namespace hourglass {
 
@@ -14,8 +15,11 @@ namespace hourglass {
 enum class Detail { full, snapshot, newest };
 inline constexpr std::size_t kSnapshotHistoryRows = 500;
 
-/// One line of valid JSON whatever the strings hold. "history_from" is the index of the first row in "history".
-std::string state_json(const DashboardState& state, std::int64_t unix_ms, Detail detail);
+/// The newest events that a state carries for those who have the earlier ones.
+inline constexpr std::size_t kNewestEvents = 10;
+
+/// One line of valid JSON whatever the strings hold. "history_from" is the index of the first row in "history", "events" go up by "id".
+std::string state_json(const DashboardState& state, std::int64_t unix_ms, Detail detail, const Findings& findings = {});
 
 /// The curves as columns. `step`: 1, 10 or 60 seconds; absent: the whole run, each stretch at the finest step that still has it.
 /// Empty where `step` is none of these.

@@ -128,6 +128,25 @@ TEST_F(Survival, R7_R20_AStoppedWorkerIsKeptWithinTheLimitAndGivenUpBeyond) {
   finish();
 }
 
+/// Whoever it is: with a cut no worker's clock can be ahead of one that the FC worker waits for as well.
+TEST_F(Survival, M6_OfARunWithACutAnyProcessThatIsWaitedForIsNamed) {
+  start("awaited_cut", {"--staleness", "0", "--dead-after", "600"});
+  const auto message = [&] {
+    const json status = json::parse(read_text(run_ + "/status.json").value_or(""), nullptr, false);
+    return status.is_object() ? status.value("message", "") : "";
+  };
+  for (const std::string name : {"conv-worker-1", "fc-worker-1", "data-loader-1"}) {
+    ASSERT_TRUE(goes_on(500));
+    const pid_t victim = process_of(name);
+    ASSERT_EQ(kill(victim, SIGSTOP), 0);
+    EXPECT_TRUE(eventually([&] { return message().find("waiting for " + name) == 0; })) << name << ": " << message();
+    ASSERT_EQ(kill(victim, SIGCONT), 0);
+  }
+  ASSERT_TRUE(goes_on(500));
+  EXPECT_TRUE(eventually([&] { return message().empty(); })) << message();
+  finish();
+}
+
 TEST_F(Survival, M6_StatusLogAndTopNameTheWorkerThatEverybodyWaitsFor) {
   start("awaited", {"--staleness", "0", "--outstanding", "1", "--fc-workers", "0", "--dead-after", "600"});
   Program monitor(HOURGLASS_PROGRAM,

@@ -24,9 +24,15 @@ TEST(Page, HasTheFiguresInTablesForBrowsersWithoutScripts) {
   ActorState actor;
   actor.name = "host & co";
   state.actors = {actor};
-  const std::string page = page_html(state);
-  for (const char* cell : {"<td>&lt;b&gt;cnn&lt;/b&gt;</td>", "<td>2 of 5</td>", "<td>Pushes rejected</td><td>2</td>",
-                           "<td>host &amp; co</td>", "<td>push_conv</td>"}) {
+  Findings findings;
+  findings.alerts = {{"alarm", kAggregator, Level::error, "disk <full>", 5}};
+  findings.events.push_back({1, 3723000, Level::warning, "host & co is gone"});
+  findings.waits[actor.id] = {{kAggregator}, "CONV worker 3 at clock 9", 12.2};
+  const std::string page = page_html(state, findings);
+  for (const char* cell :
+       {"<td>&lt;b&gt;cnn&lt;/b&gt;</td>", "<td>2 of 5</td>", "<td>Pushes rejected</td><td>2</td>", "<td>host &amp; co</td>",
+        "<td>push_conv</td>", "<li>disk &lt;full&gt;</li>", "<td>01:02:03</td><td>warning</td><td>host &amp; co is gone</td>",
+        "<td>CONV worker 3 at clock 9</td><td>12</td>"}) {
     EXPECT_NE(page.find(cell), std::string::npos) << cell;
   }
 }

@@ -80,6 +80,47 @@ TEST(StateJson, AnUnlimitedBoundIsAWord) {
   EXPECT_EQ(parsed(state_with(status))["staleness"]["bound"], "unlimited");
 }
 
+TEST(StateJson, CarriesWhatWasFound) {
+  DashboardState state = state_with({});
+  ActorState actor;
+  actor.id = {Role::conv_worker, 1};
+  actor.metrics = std::make_shared<const std::vector<MetricValue>>(std::vector<MetricValue>{{"queue", 3}, {"sent.batch.payload", 9}});
+  state.actors = {actor};
+  Findings findings;
+  findings.alerts = {{"alarm", kAggregator, Level::error, "disk full", 5}};
+  for (std::uint64_t id = 1; id <= 40; ++id) findings.events.push_back({id, 0, Level::info, "e"});
+  findings.waits[actor.id] = {{kAggregator}, "the aggregator", 4.5};
+  Json json = Json::parse(state_json(state, 0, Detail::newest, findings));
+  EXPECT_EQ(json["alerts"][0]["text"], "disk full");
+  EXPECT_EQ(json["alerts"][0]["level"], "error");
+  EXPECT_EQ(json["events"].size(), kNewestEvents);
+  EXPECT_EQ(json["events"].back()["id"], 40);
+  EXPECT_EQ(json["workers"][0]["waits"]["on"][0], to_string(kAggregator));
+  EXPECT_EQ(json["workers"][0]["waits"]["seconds"], 4.5);
+  EXPECT_EQ(json["workers"][0]["figures"], Json({{"queue", 3.0}}));
+  EXPECT_EQ(Json::parse(state_json(state, 0, Detail::snapshot, findings))["events"].size(), 40);
+}
+
+TEST(StateJson, BytesBeforeCompressionAreTheDenseSizeOfAllPushes) {
+  RunStatus status;
+  status.groups.resize(2);
+  status.groups[0].received = 10;
+  DashboardState state = state_with(status);
+  Findings findings;
+  findings.sizes = {1000, 500, 64};
+  const auto raw = [&](Traffic traffic) {
+    return Json::parse(state_json(state, 0, Detail::full, findings))["traffic"][static_cast<std::size_t>(traffic)]["raw_bytes"];
+  };
+  EXPECT_EQ(raw(Traffic::push_conv), 4.0 * 1000 * 10);
+  EXPECT_TRUE(raw(Traffic::control).is_null());
+  Job job;
+  job.tree_arity = 2;
+  state.job = std::make_shared<const Job>(job);
+  EXPECT_TRUE(raw(Traffic::push_conv).is_null()) << "tree nodes push what others pushed";
+  findings.sizes = {};
+  EXPECT_TRUE(raw(Traffic::push_conv).is_null());
+}
+
 TEST(SeriesJson, GapsAreNullAndUnknownStepsAreNone) {
   DashboardState state = state_with({});
   Series series;

@@ -17,6 +17,9 @@ export function rate(x) {
 /// For axes: no digits that say nothing.
 export const short = (x) => Number(x.toFixed(3)).toLocaleString('en-US');
 
+/// 1.2k, 34M: for axes of counts.
+export const compact = (x) => (known(x) ? x.toLocaleString('en-US', {notation: 'compact', maximumFractionDigits: 2}) : unknown);
+
 const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB', 'EB'];
 export function bytes(x) {
   if (!known(x)) return unknown;
@@ -46,6 +49,24 @@ export function ago(seconds) {
 
 export const kindName = (kind) => kind.replaceAll('_', ' ');
 export const roleName = (role) =>
-  ({'data-loader': 'Data loader', 'conv-worker': 'CONV worker', 'fc-worker': 'FC worker', 'aggregator': 'Aggregator', 'monitor': 'Monitor'})[role] ?? role;
+  ({'data-loader': 'Data loader', 'conv-worker': 'CONV worker', 'fc-worker': 'FC worker', 'aggregator': 'Aggregator', 'monitor': 'Monitor', 'tree-node': 'Tree node'})[role] ?? role;
 /// Epochs count from 0 on the wire and from 1 for people.
-export const epochNumber = (run) => Math.min(run.epoch + 1, run.epochs);
+/// Where the number of samples ends the run, that of epochs says nothing.
+export const epochNumber = (run, job) => (job?.samples ? run.epoch + 1 : Math.min(run.epoch + 1, run.epochs));
+
+export const isWorker = (row) => row.role === 'conv-worker' || row.role === 'fc-worker';
+const order = ['aggregator', 'data-loader', 'conv-worker', 'fc-worker', 'tree-node', 'monitor'];
+export const byRole = (a, b) => order.indexOf(a.role) - order.indexOf(b.role) || a.number - b.number;
+export function workerName(row, rows) {
+  const numbered = isWorker(row) || row.role === 'tree-node' || rows.some((other) => other.role === row.role && other.id !== row.id);
+  return numbered ? `${roleName(row.role)} ${row.number}` : roleName(row.role);
+}
+
+/// How a process fares, in one word; alerts are the server's judgement.
+export function healthOf(row, alerts) {
+  if (row.presence === 'gone') return 'gone';
+  if (row.last_seen_seconds > 3) return 'silent';
+  if (row.waits) return 'waits';
+  if (alerts.some((alert) => alert.worker === row.id && alert.kind === 'straggler')) return 'slow';
+  return row.presence;
+}

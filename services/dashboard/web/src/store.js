@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page knows: the newest state, the test points, the curves. One event stream feeds it.
 const rowsMax = 4000;   // then the server's down-sampled curves replace ours
+const eventsMax = 500;  // as many as the server keeps
 const silenceMs = 5000; // states come each second
 
 export class Store {
@@ -8,6 +9,7 @@ export class Store {
     this.changed = changed;
     this.state = null;
     this.history = [];
+    this.events = [];
     this.columns = [];
     this.time = [];
     this.mean = [];       // one array per column
@@ -42,6 +44,7 @@ export class Store {
     this.heardAt = Date.now();
     this.connected = true;
     this.takeHistory(state, first);
+    this.takeEvents(state.events ?? [], first);
     if (!first && state.row) this.takeRow(state.row);
     if (missed) this.fetchCurves();  // we were slow, and the server dropped events
     this.changed();
@@ -63,6 +66,17 @@ export class Store {
     const known = this.history.length;
     this.history.splice(state.history_from, Infinity, ...state.history);
     if (this.history.length !== known || first) ++this.revision;
+  }
+
+  /// The log goes on over runs; a state carries only its newest lines.
+  takeEvents(events, first) {
+    if (first) this.events = [];
+    const known = this.events[this.events.length - 1]?.id ?? 0;
+    const news = events.filter((event) => event.id > known);
+    if (news.length === 0) return;
+    if (known > 0 && news[0].id > known + 1) this.fetchHistory();  // we were slow
+    this.events.push(...news);
+    if (this.events.length > eventsMax) this.events.splice(0, this.events.length - eventsMax);
   }
 
   takeRow(row) {
@@ -110,6 +124,7 @@ export class Store {
     try {
       const full = await (await fetch('/api/v1/state')).json();
       this.history = full.history;
+      this.events = full.events;
       ++this.revision;
       this.changed();
     } catch {
@@ -119,22 +134,25 @@ export class Store {
     }
   }
 
-  /// A column with a hole where rows are missing: a gap is drawn as a gap.
-  withGaps(names) {
-    const time = [];
-    const columns = names.map((name) => this.mean[this.columns.indexOf(name)] ?? []);
-    const out = columns.map(() => []);
+  /// All rows, with a hole where some are missing: a gap is drawn as a gap.
+  table() {
+    const time = [], rows = [];
     for (let i = 0; i < this.time.length; ++i) {
       const step = this.time[i] - this.time[i - 1];
       const usual = Math.max(this.time[i - 1] - this.time[i - 2] || 0, this.time[i + 1] - this.time[i] || 0, 2);
       if (i > 0 && step > 2.5 * usual) {
         time.push(this.time[i] - step / 2);
-        out.forEach((values) => values.push(null));
+        rows.push(-1);
       }
       time.push(this.time[i]);
-      out.forEach((values, c) => values.push(columns[c][i] ?? null));
+      rows.push(i);
     }
-    return [time, ...out];
+    const {columns, mean} = this;
+    const column = (name) => {
+      const values = mean[columns.indexOf(name)] ?? [];
+      return rows.map((i) => (i < 0 ? null : values[i] ?? null));
+    };
+    return {time, column};
   }
 
   silentMs() {

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// node dashboard_live.mjs HOURGLASS [CHROMIUM]: the page of a real job. A killed worker and a stopped one are named, and the last figures are those of result.json.
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {strict as assert} from 'node:assert';
+import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {chromium} from 'playwright-core';
+
+const [hourglass, browserPath = '/usr/bin/chromium'] = process.argv.slice(2);
+const folder = mkdtempSync(join(tmpdir(), 'dashboard-live-'));
+const number = (text) => Number(text.replaceAll(',', ''));
+
+async function until(what, condition) {
+  for (let i = 0; i < 1200; ++i) {
+    const value = await condition();
+    if (value) return value;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`never: ${what}`);
+}
+
+/// Processes that `train` has started for a role.
+function children(parent, role) {
+  return readdirSync('/proc').filter((pid) => /^\d+$/.test(pid)).filter((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === parent && readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(role);
+    } catch {
+      return false;  // it has ended meanwhile
+    }
+  }).map(Number);
+}
+
+const run = join(folder, 'run');
+const job = spawn(hourglass, ['train', '--dataset', 'synthetic', '--model', 'lenet5', '--samples', '10000000', '--conv-workers', '3', '--staleness', '0', '--monitor-port', '0', '--run-dir', run],
+  {stdio: ['ignore', 'ignore', 'ignore'], cwd: folder});
+const browser = await chromium.launch({executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run'], env: {...process.env, HOME: folder}});
+try {
+  const portFile = join(run, 'monitor.port');
+  const port = await until('the monitor listens', () => existsSync(portFile) && readFileSync(portFile, 'utf8').trim());
+  const url = `http://127.0.0.1:${port}/`, outside = [], errors = [];
+  const page = await (await browser.newContext()).newPage();
+  page.on('request', (request) => { if (!request.url().startsWith(url)) outside.push(request.url()); });
+  page.on('pageerror', (error) => errors.push(error.stack));
+  await until('the page opens', () => page.goto(url).then(() => true, () => false));
+  const alertsText = async () => (await page.locator('[data-alert]').allTextContents()).join('\n');
+  const eventsText = async () => (await page.locator('.events li').allTextContents()).join('\n');
+  await until('steps are made', async () => number(await page.locator('[data-field="ledger.applied"]').textContent().catch(() => '0')) > 20);
+  console.log('ok    the page of a live job');
+
+  const [stopped] = children(job.pid, 'conv-worker');
+  process.kill(stopped, 'SIGSTOP');
+  const awaited = await until('the awaited worker is named', async () => (await alertsText()).match(/workers? waits? for (CONV worker \d).* at clock \d+/));
+  assert.ok((await eventsText()).includes(awaited[1]));
+  process.kill(stopped, 'SIGCONT');
+  await until('all steps go on', async () => !/waits? for/.test(await alertsText()));
+  console.log('ok    a stopped worker of a synchronous run is named as awaited, with its clock');
+
+  const [, killed] = children(job.pid, 'conv-worker');
+  process.kill(killed, 'SIGKILL');
+  await until('the killed worker is named', async () => /CONV worker \d \(conv-worker-\d\) is (gone|silent)/.test(await eventsText()));
+  console.log('ok    a killed worker is named');
+
+  job.kill('SIGTERM');
+  if (job.exitCode === null) await once(job, 'exit');
+  const {ledger} = JSON.parse(readFileSync(join(run, 'result.json'), 'utf8'));
+  await until('the page shows the last state', async () => (await page.locator('.badge').textContent()) === 'Finished');
+  for (const name of ['received', 'applied']) {
+    await until(`${name} as in result.json`, async () => number(await page.locator(`[data-field="ledger.${name}"]`).textContent()) === ledger[name]);
+  }
+  assert.deepEqual(outside, [], 'requests that left the server');
+  assert.deepEqual(errors, [], 'errors in the page');
+  console.log('ok    the last figures are those of result.json');
+} finally {
+  await browser.close();
+  if (job.exitCode === null) job.kill('SIGKILL');
+  rmSync(folder, {recursive: true, force: true});
+}
