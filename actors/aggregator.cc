@@ -7,6 +7,7 @@
 
 #include "actors/aggregator/admission.h"
 #include "actors/aggregator/checkpoints.h"
+#include "actors/aggregator/command_book.h"
 #include "actors/aggregator/fc_state.h"
 #include "actors/aggregator/final_replicas.h"
 #include "actors/aggregator/liveness.h"
@@ -34,7 +35,7 @@ constexpr Duration kPauseWithin = 2s;  ///< of a requested stop, for what is und
 constexpr std::string_view kModelFile = "model.safetensors";
 
 class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, PhaseReached, Goodbye, DataProgress, EvaluationResult,
-                                        GradientPush, ParameterRequest, SnapshotChunk, StateRequest, StateChunk, MetricReport> {
+                                        GradientPush, ParameterRequest, SnapshotChunk, StateRequest, StateChunk, MetricReport, RunCommand> {
  public:
   Aggregator(AggregatorOptions options, ProcessIdentity identity)
       : options_(std::move(options)), identity_(std::move(identity)), checkpoints_(options_.recovery, options_.run, options_.generation) {}
@@ -85,7 +86,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     } else if (timer == kSecondTimer) {
       context.wake_after(1s, kSecondTimer);
       remove_the_dead(context);
-      if (phase_ == Phase::training) message_ = stall_.look(context, *conv_, members_);
+      if (phase_ == Phase::training) message_ = held_ ? "paused by command" : stall_.look(context, *conv_, members_);
       tell_pause(context);
       if (context.now() - roster_sent_ >= kRosterRepeat) send_roster(context);
       if (phase_ == Phase::training) checkpoints_.look(context, parts(), job());
@@ -135,7 +136,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     welcome(context, **row);
     if (from.role == Role::data_loader) (void)context.send(from, cursor());
     roster_changed(context);
-    (void)context.send(from, RunPhase{options_.generation, phase_});
+    (void)context.send(from, phase_now());
     advance(context);
   }
 
@@ -246,8 +247,36 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
 
   void on(Context&, ActorId from, MetricReport&& message) { members_.take(from, message); }
 
+  void on(Context& context, ActorId from, RunCommand&& message) {
+    if (from.role != Role::monitor || members_.find(from) == nullptr || message.generation != options_.generation) {
+      return context.count("refused.commands", 1);
+    }
+    commands_.take(context, from, message, [&](Order order) { return carry_out(context, order); });
+    if (std::exchange(stop_asked_, false)) stop(context);
+  }
+
  private:
   [[nodiscard]] const Job& job() const { return options_.job; }
+
+  /// Why it cannot be done, or nothing.
+  std::string carry_out(Context& context, Order order) {
+    if (order == Order::stop) {
+      if (phase_ == Phase::finished || phase_ == Phase::pausing) return "the run is ending already";
+      stop_asked_ = true;  // once the answer is on its way
+      return "";
+    }
+    if (phase_ != Phase::training) return "the run is not in training";
+    if (order == Order::checkpoint) {
+      if (!checkpoints_.recovery().enabled()) return "this run keeps no checkpoints";
+      if (!checkpoints_.under_way()) checkpoints_.begin(context, parts(), job(), std::nullopt);
+      return "";
+    }
+    if (held_ == (order == Order::pause)) return held_ ? "the run is paused already" : "the run is not paused";
+    held_ = order == Order::pause;
+    send_roster(context);  // with the phase
+    report(context);
+    return "";
+  }
   [[nodiscard]] bool cut() const { return job().fc_workers > 0; }
   [[nodiscard]] bool fc_alone() const { return job().fc_workers == 1; }
   RunParts parts() { return {*model_, *conv_, fc_ ? &*fc_ : nullptr, books_, members_}; }
@@ -357,6 +386,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     members_.remove(id, context.now());
     reached_.erase(id);
     checkpoints_.forget(id);
+    commands_.forget(id);
     if (in_conv_group(id)) conv_->leave(context, id);
     if (job().tree_arity > 0) arrange_tree(context);
     if (id.role == Role::fc_worker && fc_) fc_->leave(context, id);
@@ -397,7 +427,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   void send_roster(Context& context) {
     roster_sent_ = context.now();
     const Parcel parcel = pack(members_.roster(options_.generation, roster_revision_));
-    const Parcel phase = pack(RunPhase{options_.generation, phase_});
+    const Parcel phase = pack(phase_now());
     for (const auto& [id, row] : members_.rows()) {
       (void)context.post(id, parcel);
       (void)context.post(id, phase);
@@ -405,12 +435,15 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     }
   }
 
+  [[nodiscard]] RunPhase phase_now() const { return {options_.generation, phase_, held_}; }
+
   void enter(Context& context, Phase phase) {
     phase_ = phase;
+    held_ = false;
     phase_since_ = context.now();
     reached_.clear();
     context.log(Severity::info, "phase", {{"phase", std::string(name_of(phase))}});
-    const Parcel parcel = pack(RunPhase{options_.generation, phase});
+    const Parcel parcel = pack(phase_now());
     for (const auto& [id, row] : members_.rows()) (void)context.post(id, parcel);
     report(context);
   }
@@ -566,6 +599,7 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     s.run = options_.run;
     s.generation = options_.generation;
     s.phase = phase_;
+    s.held = held_;
     s.model = job().model;
     s.dataset = job().dataset;
     s.epochs = job().epochs;
@@ -615,6 +649,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
   bool fc_collected_ = false;
   Checkpoints checkpoints_;
   bool conv_paused_ = false;
+  CommandBook commands_;
+  bool held_ = false;        ///< no batch is handed out
+  bool stop_asked_ = false;  ///< by a command
   bool stopped_ = false;
   bool left_ = false;
   std::string message_, paused_, save_error_;

@@ -101,7 +101,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     const Phase phase = membership_.phase();
     Supply supply = leases_->finished() ? Supply::finished : Supply::none_now;
     std::size_t working = leases_->held_by(from) - std::min<std::size_t>(message.settling, leases_->held_by(from));
-    while (working < message.capacity && (phase == Phase::training || phase == Phase::evaluating)) {
+    while (working < message.capacity && ((phase == Phase::training && !membership_.held()) || phase == Phase::evaluating)) {
       const Lease* lease = leases_->issue(from, context.now(), phase == Phase::training);
       if (lease == nullptr) break;
       supply = Supply::more;

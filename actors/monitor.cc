@@ -16,7 +16,9 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t kTickTimer = 1;
 constexpr std::uint32_t kLeaveTimer = 2;
+constexpr std::uint32_t kCommandTimer = 3;
 constexpr Duration kTick = 1s;
+constexpr Duration kCommandTick = 200ms;
 /// Changes are published at once, yet not more often than this.
 constexpr Duration kPublishPause = 200ms;
 /// How long the others' last reports may take after the word that the run is over.
@@ -30,15 +32,17 @@ float as_float(double value) { return std::abs(value) <= std::numeric_limits<flo
 
 bool is_worker(Role role) { return role == Role::conv_worker || role == Role::fc_worker; }
 
-class Monitor final : public Handles<Monitor, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, MetricReport, RunStatus> {
+class Monitor final : public Handles<Monitor, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, MetricReport, RunStatus, CommandReply> {
  public:
-  Monitor(StateSink* sink, ProcessIdentity identity) : sink_(sink), identity_(std::move(identity)), client_(identity_, {}) {}
+  Monitor(StateSink* sink, CommandSource* commands, ProcessIdentity identity)
+      : sink_(sink), identity_(std::move(identity)), client_(identity_, {}), commands_(commands) {}
 
   void start(Context& context) override {
     started_ = context.now();
     client_.start(context);
     publish(context);
     context.wake_after(kTick, kTickTimer);
+    context.wake_after(kCommandTick, kCommandTimer);
   }
   void wake(Context& context, std::uint32_t timer) override;
   void stop(Context& context) override { leave(context, "stopped"); }
@@ -50,6 +54,7 @@ class Monitor final : public Handles<Monitor, Welcome, Refuse, Roster, RunPhase,
   void on(Context& context, ActorId from, HeartbeatReply&& message);
   void on(Context& context, ActorId from, MetricReport&& message);
   void on(Context& context, ActorId from, RunStatus&& message);
+  void on(Context& context, ActorId from, CommandReply&& message);
 
  private:
   [[nodiscard]] bool of_aggregator(Context& context, ActorId from) const;
@@ -70,6 +75,7 @@ class Monitor final : public Handles<Monitor, Welcome, Refuse, Roster, RunPhase,
   StateSink* sink_;
   ProcessIdentity identity_;
   MembershipClient client_;
+  CommandPost commands_;
   Instant started_{};
   std::uint64_t run_ = 0;
   std::shared_ptr<const Job> job_;
@@ -99,6 +105,10 @@ bool Monitor::of_aggregator(Context& context, ActorId from) const {
 void Monitor::wake(Context& context, std::uint32_t timer) {
   if (client_.wake(context, timer)) return;
   if (timer == kLeaveTimer) return leave(context, "the run is over");
+  if (timer == kCommandTimer && !closed_) {
+    context.wake_after(kCommandTick, kCommandTimer);
+    if (commands_.look(context, client_.generation(), client_.joined())) changed(context);
+  }
   if (timer != kTickTimer || closed_) return;
   own_metrics(context);
   forget_gone(context);
@@ -178,6 +188,10 @@ void Monitor::on(Context& context, ActorId from, RunStatus&& message) {
   status_at_ = context.now();
   if (turned) changed(context);
   leave_when_complete(context);
+}
+
+void Monitor::on(Context& context, ActorId from, CommandReply&& message) {
+  if (of_aggregator(context, from) && commands_.on(message)) changed(context);
 }
 
 /// Once the run is over: waits for the last status and for the last report of everybody who reported at all, so that the final state has
@@ -262,6 +276,7 @@ void Monitor::publish(Context& context) {
   fill_traffic(*state, now);
   state->series = series_published_;
   state->reports_of_strangers = strangers_;
+  state->commands = commands_.states();
   sink_->publish(std::move(state));
 }
 
@@ -349,8 +364,8 @@ void Monitor::leave(Context& context, const std::string& reason) {
 
 }  // namespace
 
-std::unique_ptr<Actor> make_monitor(StateSink* sink, ProcessIdentity identity) {
-  return std::make_unique<Monitor>(sink, std::move(identity));
+std::unique_ptr<Actor> make_monitor(StateSink* sink, CommandSource* commands, ProcessIdentity identity) {
+  return std::make_unique<Monitor>(sink, commands, std::move(identity));
 }
 
 }  // namespace hourglass

@@ -4,11 +4,13 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "actors/command_post.h"
 #include "actors/monitor_series.h"
 #include "base/ids.h"
 #include "messages/job.h"
@@ -73,6 +75,7 @@ struct DashboardState {
   double bytes_per_second = 0;             ///< socket bytes sent by all processes
   std::shared_ptr<const Series> series;    ///< never null
   std::uint64_t reports_of_strangers = 0;  ///< from senders that are no members
+  std::shared_ptr<const std::deque<CommandState>> commands = std::make_shared<const std::deque<CommandState>>();  ///< never null
 };
 
 }  // namespace hourglass

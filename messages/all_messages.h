@@ -9,6 +9,7 @@
 #include "messages/activity.h"
 #include "messages/batch.h"
 #include "messages/batch_request.h"
+#include "messages/command_reply.h"
 #include "messages/data_progress.h"
 #include "messages/evaluation_result.h"
 #include "messages/goodbye.h"
@@ -24,6 +25,7 @@
 #include "messages/push_verdict.h"
 #include "messages/refuse.h"
 #include "messages/roster.h"
+#include "messages/run_command.h"
 #include "messages/run_phase.h"
 #include "messages/run_status.h"
 #include "messages/snapshot_chunk.h"
@@ -58,4 +60,6 @@
   X(StateRequest, "state_request")               \
   X(StateChunk, "state_chunk")                   \
   X(MetricReport, "metric_report")               \
-  X(RunStatus, "run_status")
+  X(RunStatus, "run_status")                     \
+  X(RunCommand, "run_command")                   \
+  X(CommandReply, "command_reply")

@@ -34,6 +34,8 @@ enum class MessageType : std::uint8_t {
   state_chunk = 54,
   metric_report = 64,
   run_status = 65,
+  run_command = 66,
+  command_reply = 67,
 };
 
 /// What a message is for, as bytes are accounted. Push and update split by parameter group, which the type alone does not tell.

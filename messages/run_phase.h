@@ -30,11 +30,13 @@ struct RunPhase {
   static constexpr MessageType kType = MessageType::run_phase;
   std::uint32_t generation = 0;
   Phase phase = Phase::waiting;
+  bool held = false;  ///< in training: the data loader hands out no batch until people let it go on
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
     v.number(m.generation);
     v.choice(m.phase, kLastPhase);
+    v.flag(m.held);
   }
 };
 

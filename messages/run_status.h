@@ -89,6 +89,7 @@ struct RunStatus {
   std::uint64_t run = 0;
   std::uint32_t generation = 0;
   Phase phase = Phase::waiting;
+  bool held = false;  ///< people have paused it
   std::string model, dataset;
   std::uint32_t epoch = 0, epochs = 0;
   std::uint64_t samples_done = 0, samples_total = 0, samples_repeated = 0;
@@ -108,6 +109,7 @@ struct RunStatus {
     v.number(m.run);
     v.number(m.generation);
     v.choice(m.phase, kLastPhase);
+    v.flag(m.held);
     v.text(m.model, limits::kSpecBytes);
     v.text(m.dataset, limits::kNameBytes);
     v.number(m.epoch);

@@ -129,8 +129,15 @@ bool MembershipClient::on(Context& context, Roster&& message) {
 
 bool MembershipClient::on(Context& context, const RunPhase& message) {
   heard(context);
-  if (!joined() || message.generation != generation() || order_of(message.phase) <= order_of(phase_)) return false;
+  if (!joined() || message.generation != generation()) return false;
+  if (message.phase == phase_ && message.held != held_) {
+    held_ = message.held;
+    context.log(Severity::info, held_ ? "paused" : "goes on", {});
+    return true;
+  }
+  if (order_of(message.phase) <= order_of(phase_)) return false;
   phase_ = message.phase;
+  held_ = message.held;
   context.log(Severity::info, "phase", {{"phase", std::string(name_of(phase_))}});
   return true;
 }

@@ -29,7 +29,7 @@ class MembershipClient {
   void on(Context& context, const Refuse& message);
   /// True when the roster is newer than the one at hand.
   bool on(Context& context, Roster&& message);
-  /// True when the phase is another one.
+  /// True when the phase is another one, or people have paused it or let it go on.
   bool on(Context& context, const RunPhase& message);
   void on(Context& context, const HeartbeatReply& message);
 
@@ -42,6 +42,7 @@ class MembershipClient {
   [[nodiscard]] const Job& job() const { return welcome_->job; }
   [[nodiscard]] std::uint32_t generation() const { return welcome_ ? welcome_->generation : 0; }
   [[nodiscard]] Phase phase() const { return phase_; }
+  [[nodiscard]] bool held() const { return held_; }  ///< people have paused the run
   [[nodiscard]] const Roster& roster() const { return roster_; }
   [[nodiscard]] const Member* find(ActorId id) const;
   /// Members of a role, ordered by their numbers.
@@ -59,6 +60,7 @@ class MembershipClient {
   bool joined_ = false;
   Roster roster_;
   Phase phase_ = Phase::waiting;
+  bool held_ = false;
   std::set<ActorId> introduced_;
   std::uint32_t attempt_ = 0;
   std::uint64_t reports_ = 0;

@@ -8,6 +8,7 @@
 #include "services/hosting/log.h"
 #include "services/hosting/ports.h"
 #include "services/hosting/role_process.h"
+#include "services/hosting/token_file.h"
 #include "services/options/setting.h"
 
 namespace hourglass {
@@ -47,13 +48,28 @@ ModelSizes sizes_of(const Job& job) {
   return out;
 }
 
+/// Empty where none could be kept: then the page only shows.
+std::string token_for(const Settings& settings) {
+  if (!settings.monitor_token.empty()) return settings.monitor_token;
+  if (settings.run_dir.empty()) {
+    const std::string token = new_token();
+    log_line(Severity::info, "commands on the dashboard need this token; --monitor-token sets another", {{"token", token}});
+    return token;
+  }
+  auto token = token_of(settings.run_dir);
+  if (token.ok()) return *token;
+  log_line(Severity::warning, "the dashboard takes no commands", {{"cause", token.error().text}});
+  return "";
+}
+
 }  // namespace
 
 ExitCode run_monitor(Invocation& invocation) {
   Settings settings = invocation.settings();
   start_role_log(Role::monitor, settings);
   const auto port = static_cast<std::uint16_t>(settings.monitor_port);
-  auto dashboard = Dashboard::start({settings.monitor_bind, port, sizes_of});
+  const std::string token = token_for(settings);
+  auto dashboard = Dashboard::start({settings.monitor_bind, port, sizes_of, token});
   if (!dashboard.ok()) {
     const std::string owner = dashboard.error().code == Errc::io && port != 0 ? port_owner(port) : "";
     log_line(Severity::error, "no dashboard",
@@ -71,7 +87,8 @@ ExitCode run_monitor(Invocation& invocation) {
   StateSink* page = &dashboard.value()->sink();
   const auto history = history_in(settings.run_dir, page);
   StateSink* sink = history ? history.get() : page;
-  return run_role(Role::monitor, settings, [&](ProcessIdentity identity) { return make_monitor(sink, std::move(identity)); });
+  return run_role(Role::monitor, settings,
+                  [&](ProcessIdentity identity) { return make_monitor(sink, &dashboard.value()->commands(), std::move(identity)); });
 }
 
 }  // namespace hourglass

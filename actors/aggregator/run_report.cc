@@ -169,6 +169,7 @@ double training_socket_bytes(const RunFacts& facts) { return total_socket_bytes(
 std::string status_json(const RunFacts& facts) {
   const RunStatus& s = facts.status;
   Json out = {{"phase", name_of(s.phase)},
+              {"held", s.held},
               {"run", run_name(s.run)},
               {"generation", s.generation},
               {"seconds", s.seconds},

@@ -22,6 +22,7 @@ using http::Response;
 
 constexpr auto kKeepAlive = 15s;
 constexpr const char* kJson = "application/json";
+constexpr std::string_view kCommands = "/api/v1/commands/";
 
 Response json(std::string body) {
   Response out;
@@ -95,7 +96,7 @@ bool names_loopback(std::string_view host) {
 }
 
 Result<std::unique_ptr<Dashboard>> Dashboard::start(const DashboardOptions& options) {
-  std::unique_ptr<Dashboard> dashboard(new Dashboard(options.measure));
+  std::unique_ptr<Dashboard> dashboard(new Dashboard(options));
   http::ServerOptions server_options;
   server_options.bind = options.bind;
   server_options.port = options.port;
@@ -138,13 +139,15 @@ Response Dashboard::route(const Request& request) {
   if (loopback_ && !request.host.empty() && !names_loopback(request.host)) {
     return failure(421, "this address answers to localhost only; to reach it by another name, bind another address");
   }
-  if (request.method != "GET" && request.method != "HEAD") {
-    Response out = failure(405, "only GET and HEAD");
-    out.headers.emplace_back("Allow", "GET, HEAD");
+  const std::string_view path = request.path;
+  const bool commanding = path.starts_with(kCommands);
+  if (commanding ? request.method != "POST" : request.method != "GET" && request.method != "HEAD") {
+    Response out = failure(405, commanding ? "only POST" : "only GET and HEAD");
+    out.headers.emplace_back("Allow", commanding ? "POST" : "GET, HEAD");
     return out;
   }
   if (request.has_body) return failure(413, "requests have no body here");
-  const std::string_view path = request.path;
+  if (commanding) return command(request);
   if (path == "/") return page(request);
   if (path == "/api/v1/state") return json(*board_.full_json());
   if (path == "/api/v1/events") return events(request);
@@ -158,6 +161,23 @@ Response Dashboard::route(const Request& request) {
     if (path == asset.path) return file(asset, request);
   }
   return failure(404, "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /metrics, /livez, /readyz");
+}
+
+Response Dashboard::command(const Request& request) {
+  if (!same_origin(request.origin, request.host)) return failure(403, "commands are not taken from pages of another site");
+  if (token_.empty() || !same_secret(bearer_token(request.authorization), token_)) {
+    Response out = failure(
+        401, "commands need the token: Authorization: Bearer TOKEN; it is in the run folder's monitor.token, or in the monitor's log");
+    out.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return out;
+  }
+  const auto order = order_named(request.path.substr(kCommands.size()));
+  if (!order) return failure(404, "no such command; there are: pause, resume, checkpoint, stop");
+  const auto number = commands_.put(*order);
+  if (!number) return failure(503, "too many commands wait");
+  Response out = json(command_json(*number, *order));
+  out.status = 202;
+  return out;
 }
 
 Response Dashboard::page(const Request&) {

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "services/dashboard/board.h"
+#include "services/dashboard/command_box.h"
 #include "services/dashboard/http_server.h"
 
 namespace hourglass {
@@ -19,17 +20,19 @@ struct DashboardOptions {
   std::string bind = "127.0.0.1";  ///< numeric address or "localhost"; 0.0.0.0 or :: in a container
   std::uint16_t port = 8080;       ///< 0: any free one
   MeasureModel measure = {};       ///< may be empty: then nothing is said about bytes before compression
+  std::string token = {};          ///< lets people give commands; empty: nobody may
 };
 
 /// Serves from threads of its own until it is destroyed. On a loopback address it answers only to loopback names, so that a page from
-/// elsewhere cannot read it by DNS rebinding; there is nothing to write yet, and methods other than GET and HEAD are refused.
+/// elsewhere cannot read it by DNS rebinding. Commands need the token, and are not taken from pages of other sites.
 ///
 ///   /  /app.js  /app.css  /icon.svg  /licenses.txt   the page
 ///   /api/v1/state     the newest state, JSON
 ///   /api/v1/events    server-sent events: "snapshot" first, then "state" each second; id = sequence
 ///   /api/v1/series    curves; ?resolution=1|10|60, or the whole run
-///   /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor
-///   /metrics          Prometheus text format 0.0.4
+///   POST /api/v1/commands/pause|resume|checkpoint|stop   Authorization: Bearer TOKEN; 202 and its number: the state tells what became of
+///   it /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor /metrics          Prometheus text format
+///   0.0.4
 class Dashboard {
  public:
   /// Errors: bad_config (no such address), io (port taken: the caller may try the next).
@@ -38,15 +41,17 @@ class Dashboard {
   Dashboard(const Dashboard&) = delete;
   Dashboard& operator=(const Dashboard&) = delete;
 
-  /// Where the monitor actor publishes; lives as long as this.
+  /// Where the monitor actor publishes, and takes commands from; both live as long as this.
   StateSink& sink() { return board_; }
+  CommandSource& commands() { return commands_; }
   [[nodiscard]] std::uint16_t port() const { return server_->port(); }
   [[nodiscard]] const Board& board() const { return board_; }
 
  private:
-  explicit Dashboard(MeasureModel measure) : board_(std::move(measure)) {}
+  explicit Dashboard(const DashboardOptions& options) : board_(options.measure), token_(options.token) {}
   http::Response answer(const http::Request& request);
   http::Response route(const http::Request& request);
+  http::Response command(const http::Request& request);
   http::Response page(const http::Request& request);
   http::Response events(const http::Request& request);
   http::Response series(const http::Request& request);
@@ -54,6 +59,8 @@ class Dashboard {
   void beat();
 
   Board board_;
+  CommandBox commands_;
+  std::string token_;
   bool loopback_ = true;
   std::unique_ptr<http::Server> server_;
   std::mutex mutex_;

@@ -32,10 +32,12 @@ MHD_Result add_query(void* out, MHD_ValueKind, const char* key, const char* valu
   return MHD_YES;
 }
 
+bool is_one_of_ours(std::string_view method) { return method == "GET" || method == "HEAD" || method == "POST"; }
+
 /// False where the request is answered on sight and its connection closed: nobody needs to send us a body.
 bool plain_read(MHD_Connection* connection, std::string_view method) {
   const std::string_view length = header(connection, "Content-Length");
-  return (method == "GET" || method == "HEAD") && (length.empty() || length == "0") && header(connection, "Transfer-Encoding").empty();
+  return is_one_of_ours(method) && (length.empty() || length == "0") && header(connection, "Transfer-Encoding").empty();
 }
 
 /// What libmicrohttpd holds of one event stream.
@@ -86,10 +88,12 @@ MHD_Result handle(void* cls, MHD_Connection* connection, const char* url, const 
   request.method = method;
   request.path = url;
   request.host = header(connection, "Host");
+  request.origin = header(connection, "Origin");
+  request.authorization = header(connection, "Authorization");
   request.if_none_match = header(connection, "If-None-Match");
   request.accept_encoding = header(connection, "Accept-Encoding");
   MHD_get_connection_values(connection, MHD_GET_ARGUMENT_KIND, add_query, &request.query);
-  request.has_body = early && (request.method == "GET" || request.method == "HEAD");
+  request.has_body = early && is_one_of_ours(request.method);
   const Response answer = static_cast<Server*>(cls)->answer(request);
   MHD_Response* response = make_response(answer, connection, request.method == "HEAD");
   if (response == nullptr) return MHD_NO;

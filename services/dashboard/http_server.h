@@ -21,8 +21,8 @@ namespace hourglass::http {
 
 struct Request {
   std::string_view method, path;
-  std::string_view host, if_none_match, accept_encoding;  ///< empty where the header is missing
-  std::map<std::string, std::string, std::less<>> query;  ///< at most kQueryMax
+  std::string_view host, origin, authorization, if_none_match, accept_encoding;  ///< empty where the header is missing
+  std::map<std::string, std::string, std::less<>> query;                         ///< at most kQueryMax
   bool has_body = false;  ///< a body was announced; it has not been read and the connection closes after the answer
 };
 

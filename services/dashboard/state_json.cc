@@ -57,12 +57,24 @@ Json run_json(const DashboardState& state) {
   out["samples_done"] = status->samples_done;
   out["samples_total"] = status->samples_total;
   out["samples_repeated"] = status->samples_repeated;
+  out["held"] = status->held;
   out["seconds"] = status->seconds;
   out["samples_per_second"] = status->samples_per_second;
   out["message"] = status->message;
   out["alarm"] = status->alarm;
   out["loss"] = status->samples_done > 0 ? status->loss : kUnknown;
   out["progress"] = std::clamp(status->progress, 0.0, 1.0);
+  return out;
+}
+
+Json commands_json(const DashboardState& state) {
+  Json out = Json::array();
+  for (const CommandState& command : *state.commands) {
+    out.push_back({{"sequence", command.asked.sequence},
+                   {"command", name_of(command.asked.order)},
+                   {"fate", name_of(command.fate)},
+                   {"text", command.text}});
+  }
   return out;
 }
 
@@ -315,6 +327,7 @@ std::string state_json(const DashboardState& state, std::int64_t unix_ms, Detail
   out["sizes"] = {{"conv", findings.sizes.conv}, {"fc", findings.sizes.fc}, {"boundary", findings.sizes.boundary}};
   out["alerts"] = alerts_json(findings);
   out["events"] = events_json(findings, detail);
+  out["commands"] = commands_json(state);
   out["reports_of_strangers"] = state.reports_of_strangers;
   add_history(out, state.status.get(), detail);
   out["row"] = newest_row_json(*state.series);
@@ -340,6 +353,8 @@ std::optional<std::string> series_json(const DashboardState& state, std::optiona
   append_columns(out, "greatest", rows, [](const SeriesRow& row) -> const SeriesValues& { return row.greatest; });
   return out + "}";
 }
+
+std::string command_json(std::uint64_t number, Order order) { return Json{{"sequence", number}, {"command", name_of(order)}}.dump(); }
 
 std::string error_json(unsigned status, std::string_view text) {
   const Json out = {{"error", {{"status", status}, {"text", text}}}};

@@ -26,6 +26,8 @@ std::string state_json(const DashboardState& state, std::int64_t unix_ms, Detail
 std::optional<std::string> series_json(const DashboardState& state, std::optional<int> step);
 
 /// {"error": {"status": 404, "text": "..."}}
+/// Of a command that was taken.
+std::string command_json(std::uint64_t number, Order order);
 std::string error_json(unsigned status, std::string_view text);
 
 /// Sums over the parameter groups, as page and metrics show them.

@@ -50,7 +50,7 @@ std::string display_name(const DashboardState& state, ActorId id) {
 
 std::map<ActorId, Wait> find_waits(const DashboardState& state, const std::map<ActorId, ClockMark>& marks) {
   std::map<ActorId, Wait> out;
-  if (state.phase != Phase::training || !state.status) return out;
+  if (state.phase != Phase::training || !state.status || state.status->held) return out;
   std::uint64_t slowest = std::numeric_limits<std::uint64_t>::max();
   for (const ActorState& actor : state.actors) {
     if (steps(actor)) slowest = std::min(slowest, actor.clock);

@@ -91,6 +91,7 @@ void Watch::note_run(const DashboardState& state) {
     note(Level::info, "Phase: " + std::string(name_of(phase_)));
   }
   if (state.status) note_evaluations(*state.status);
+  note_commands(*state.commands);
   note_checkpoints(state);
   if (state.closed && !std::exchange(closed_, true)) note(Level::info, "The monitor has left the run");
 }
@@ -103,6 +104,16 @@ void Watch::note_evaluations(const RunStatus& status) {
     const HistoryRow& row = status.history[evaluations_];
     note(Level::info, "Evaluated after " + std::to_string(row.samples) + " samples: accuracy " + real(100 * row.accuracy, "%.2f") +
                           " %, test loss " + real(row.loss, "%.4f"));
+  }
+}
+
+void Watch::note_commands(const std::deque<CommandState>& commands) {
+  for (const CommandState& command : commands) {
+    if (command.asked.sequence <= command_ || command.fate == CommandFate::sent) continue;
+    command_ = command.asked.sequence;
+    const bool done = command.fate == CommandFate::done;
+    note(done ? Level::info : Level::warning, "Command " + std::string(name_of(command.asked.order)) + ": " +
+                                                  std::string(name_of(command.fate)) + (done ? "" : ", " + command.text));
   }
 }
 
@@ -132,10 +143,11 @@ void Watch::note_members(const DashboardState& state) {
 
 void Watch::mark_clocks(const DashboardState& state) {
   std::map<ActorId, ClockMark> next;
+  const bool stepping = state.phase == Phase::training && state.status && !state.status->held;
   for (const ActorState& actor : state.actors) {
     const auto before = marks_.find(actor.id);
     ClockMark mark = before == marks_.end() ? ClockMark{actor.clock, state.uptime_seconds, 0} : before->second;
-    if (state.phase != Phase::training || actor.presence == Presence::idle) mark.moved_at = state.uptime_seconds;
+    if (!stepping || actor.presence == Presence::idle) mark.moved_at = state.uptime_seconds;
     if (actor.clock != mark.clock) {
       const double rises = actor.clock > mark.clock ? static_cast<double>(actor.clock - mark.clock) : 1;
       const double step = (state.uptime_seconds - mark.moved_at) / rises;
@@ -159,7 +171,7 @@ void Watch::judge(const DashboardState& state) {
   if (state.status_age_seconds > kSilentSeconds) raise(kAggregator, "silent", Level::error, "The aggregator is silent");
   judge_loss(state);
   judge_members(state);
-  if (state.phase != Phase::training) return;
+  if (state.phase != Phase::training || status.held) return;
   judge_speed(state);
   judge_waits(state);
 }

@@ -40,6 +40,7 @@ class Watch {
   void note_run(const DashboardState& state);
   void note_members(const DashboardState& state);
   void note_evaluations(const RunStatus& status);
+  void note_commands(const std::deque<CommandState>& commands);
   void note_checkpoints(const DashboardState& state);
   void judge(const DashboardState& state);
   void judge_loss(const DashboardState& state);
@@ -58,6 +59,7 @@ class Watch {
   bool closed_ = false;
   std::string alarm_;
   std::size_t evaluations_ = 0;
+  std::uint64_t command_ = 0;  ///< the newest that has been settled
   double checkpoints_ = -1, nonfinite_ = 0;
   double nonfinite_at_ = -1;  ///< uptime; below 0: never
   double least_loss_ = kUnknown;

@@ -61,4 +61,10 @@ bool is_address(std::string_view text) {
                      [](unsigned char c) { return std::isalnum(c) || c == '.' || c == '-' || c == '_' || c == '*'; });
 }
 
+bool is_token(std::string_view text) {
+  constexpr std::size_t kLeast = 8, kMost = 128;
+  constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+  return text.size() >= kLeast && text.size() <= kMost && text.find_first_not_of(kAlphabet) == std::string_view::npos;
+}
+
 }  // namespace hourglass::kinds

@@ -16,6 +16,8 @@ std::string toml_quoted(std::string_view text);
 std::string shortest(double number);
 /// "host:port", "[::1]:port"; the host may be a name, an address, an interface or "*".
 bool is_address(std::string_view text);
+/// 8 to 128 of A-Z a-z 0-9 - _ . ~
+bool is_token(std::string_view text);
 
 template <class T>
 bool parse_number(std::string_view text, T& out) {

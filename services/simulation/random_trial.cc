@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <optional>
@@ -124,6 +125,12 @@ TrialOptions random_trial(std::uint64_t seed) {
   if (recovers) cluster.recovery.checkpoint_every_seconds = one_of<double>({0.5, 2, 5}, random);
   out.faults = random_faults(cluster.job, random.below(8), std::chrono::seconds(8), !recovers, random);
   out.loss_falls = learns(out);
+  const bool watched =
+      cluster.monitor && std::ranges::none_of(out.faults, [](const Fault& fault) { return fault.who.role == Role::monitor; });
+  if (watched && random.below(2) == 0) {
+    const auto at = milliseconds(random.below(6000));
+    out.pause.emplace(at, milliseconds(500 + random.below(8000)));
+  }
   return out;
 }
 

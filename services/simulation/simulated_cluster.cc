@@ -98,7 +98,7 @@ void SimulatedCluster::start_process(std::size_t place, ActorId id) {
     case Role::data_loader: actor = make_data_loader(options_.source, identity); break;
     case Role::conv_worker: actor = make_conv_worker(options_.source, identity); break;
     case Role::fc_worker: actor = make_fc_worker(identity); break;
-    case Role::monitor: actor = make_monitor(nullptr, identity); break;
+    case Role::monitor: actor = make_monitor(nullptr, options_.commands, identity); break;
     case Role::tree_node: actor = make_tree_node(identity); break;
   }
   reactor_.host(id, std::move(actor), here.storage);

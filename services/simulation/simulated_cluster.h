@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "actors/aggregator/recovery.h"
+#include "actors/command_post.h"
 #include "actors/samples.h"
 #include "messages/job.h"
 #include "runtime/sim/sim_reactor.h"
@@ -35,6 +36,7 @@ struct SimulatedClusterOptions {
   DatasetSource source;                   ///< empty: the registry's, from `data_dir`
   std::optional<std::size_t> tree_nodes;  ///< instead of as many as the job's tree wants
   bool monitor = true;
+  CommandSource* commands = nullptr;  ///< of the monitor
 };
 
 class SimulatedCluster {

@@ -1,20 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "services/simulation/trial.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace hourglass {
 
+std::deque<AskedCommand> Pause::take_commands() {
+  constexpr Duration kAgain = std::chrono::seconds(10);
+  const Instant now = reactor_->now();
+  if (now < Instant(at_) || (given_ > 0 && now - asked_ < kAgain && !(asked_ < Instant(until_) && now >= Instant(until_)))) return {};
+  asked_ = now;
+  return {{++given_, now < Instant(until_) ? Order::pause : Order::resume}};
+}
+
+namespace {
+SimulatedClusterOptions with_pause(TrialOptions& options) {
+  if (options.pause) options.cluster.commands = &*options.pause;
+  return options.cluster;
+}
+}  // namespace
+
 Trial::Trial(TrialOptions options)
     : options_(std::move(options)),
-      cluster_(options_.cluster),
+      cluster_(with_pause(options_)),
       checks_(cluster_),
       adversary_(cluster_, options_.faults, options_.cluster.seed) {}
 
 TrialResult Trial::run() {
   constexpr Duration kLook = std::chrono::seconds(1);
+  if (options_.pause) options_.pause->tell_time(&cluster_.reactor());
   cluster_.start();
-  const Instant limit = Instant(adversary_.healed_at() + options_.heals_within);
+  const Duration healed = std::max(adversary_.healed_at(), options_.pause ? options_.pause->until() : Duration::zero());
+  const Instant limit = Instant(healed + options_.heals_within);
   bool cancelled = false;
   while (!cluster_.finished() && cluster_.reactor().now() < limit && !cancelled && checks_.violations().empty()) {
     cluster_.finish(kLook);

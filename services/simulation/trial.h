@@ -2,6 +2,7 @@
 // One simulated run with its faults and its checkers. The same options give the same run, message by message.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,9 +13,26 @@
 
 namespace hourglass {
 
+/// People pause the run for a while, by the monitor. Asked for again and again, since whatever carries it may be lost.
+class Pause final : public CommandSource {
+ public:
+  Pause(Duration at, Duration lasts) : at_(at), until_(at + lasts) {}
+  /// Before the cluster starts.
+  void tell_time(const sim::SimReactor* reactor) { reactor_ = reactor; }
+  std::deque<AskedCommand> take_commands() override;
+  [[nodiscard]] Duration until() const { return until_; }
+
+ private:
+  Duration at_, until_;
+  const sim::SimReactor* reactor_ = nullptr;
+  std::uint64_t given_ = 0;
+  Instant asked_{};
+};
+
 struct TrialOptions {
   SimulatedClusterOptions cluster;
   std::vector<Fault> faults;
+  std::optional<Pause> pause;                        ///< where there is a monitor that no fault strikes
   bool loss_falls = true;                            ///< in the end the test loss must be below that of a guess
   Duration heals_within = std::chrono::minutes(20);  ///< of virtual time after the last fault: then the run must have ended
 };

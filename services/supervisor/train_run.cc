@@ -11,6 +11,7 @@
 #include "actors/tree.h"
 #include "services/hosting/log.h"
 #include "services/hosting/ports.h"
+#include "services/hosting/token_file.h"
 #include "services/options/source.h"
 #include "services/supervisor/run_folder.h"
 
@@ -151,7 +152,11 @@ Status TrainRun::start_others() {
     const std::string port_file = folder_ + "/monitor.port";
     slots_.push_back(
         make_slot(Role::monitor, 1, {"--monitor-port", port, "--monitor-bind", settings.monitor_bind, "--port-file", port_file}));
-    if (port != "0") log_line(Severity::info, "dashboard: http://" + settings.monitor_bind + ":" + port + "/");
+    const auto token = token_of(folder_, settings.monitor_token);
+    if (port != "0") {
+      // What follows # stays in the browser.
+      log_line(Severity::info, "dashboard: http://" + settings.monitor_bind + ":" + port + "/" + (token.ok() ? "#token=" + *token : ""));
+    }
   }
   std::vector<std::string> data;
   if (!settings.data_dir.empty()) data = {"--data-dir", settings.data_dir};

@@ -30,8 +30,8 @@ class MonitorBench final : public Context {
  public:
   static constexpr ActorId kSelf{Role::monitor, 7};
 
-  explicit MonitorBench(StateSink* sink, std::string name = "bench")
-      : actor_(make_monitor(sink, {"0.1.0 (test)", 1, std::move(name), "", 9000, 42})) {}
+  explicit MonitorBench(StateSink* sink, std::string name = "bench", CommandSource* commands = nullptr)
+      : actor_(make_monitor(sink, commands, {"0.1.0 (test)", 1, std::move(name), "", 9000, 42})) {}
 
   void start() { actor_->start(*this); }
   void stop() { actor_->stop(*this); }
@@ -68,6 +68,7 @@ class MonitorBench final : public Context {
   Random& random() override { return random_; }
   Status post(ActorId to, const Parcel& parcel) override {
     posted.emplace_back(to, parcel.type);
+    parcels_.push_back(parcel);
     return {};
   }
   [[nodiscard]] bool has_room(ActorId, std::size_t) const override { return true; }
@@ -82,11 +83,22 @@ class MonitorBench final : public Context {
   Storage& storage() override { check_failed(__FILE__, __LINE__, "storage", "the monitor writes no file"); }
   void exit(ExitCode code, std::string) override { exit_code = code; }
 
+  /// Of one type, in the order in which they were sent.
+  template <WireMessage M>
+  [[nodiscard]] std::vector<M> sent() const {
+    std::vector<M> out;
+    for (const Parcel& parcel : parcels_) {
+      if (parcel.type == M::kType) out.push_back(decode<M>(*parcel.body).value());
+    }
+    return out;
+  }
+
   std::optional<ExitCode> exit_code;
   std::vector<std::pair<ActorId, MessageType>> posted;
 
  private:
   std::unique_ptr<Actor> actor_;
+  std::vector<Parcel> parcels_;
   Instant now_{};
   Random random_{1};
   std::map<std::uint32_t, Instant> timers_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// node dashboard_live.mjs HOURGLASS [CHROMIUM]: the page of a real job. A killed worker and a stopped one are named, and the last figures are those of result.json.
+// node dashboard_live.mjs HOURGLASS [CHROMIUM]: the page of a real job. A killed worker and a stopped one are named, its buttons work with the token alone, and the last figures are those of result.json.
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {strict as assert} from 'node:assert';
@@ -63,10 +63,41 @@ try {
   await until('the killed worker is named', async () => /CONV worker \d \(conv-worker-\d\) is (gone|silent)/.test(await eventsText()));
   console.log('ok    a killed worker is named');
 
-  job.kill('SIGTERM');
+  const button = (command) => page.locator(`[data-command=${command}]`);
+  const samples = async () => number(await page.locator('[data-field="run.samples_done"]').textContent());
+  const badge = () => page.locator('.badge').textContent();
+  assert.equal((await fetch(`${url}api/v1/commands/stop`, {method: 'POST', headers: {Authorization: 'Bearer 0123456789abcdef'}})).status, 401);
+  await button('pause').click();
+  await page.locator('input[name=token]').fill('not-the-token');
+  await page.locator('dialog[open] button[type=submit]').click();
+  await until('a wrong token is refused', async () => /does not accept/.test(await page.locator('dialog[open]').textContent().catch(() => '')));
+  assert.equal(await badge(), 'Training');
+  await page.locator('input[name=token]').fill(readFileSync(join(run, 'monitor.token'), 'utf8').trim());
+  await page.locator('dialog[open] button[type=submit]').click();
+  await until('the run is paused', async () => (await badge()) === 'Paused');
+  let before = -1;
+  await until('it stands still', async () => {
+    const still = before === (await samples());
+    before = await samples();
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    return still;
+  });
+  const other = await (await browser.newContext()).newPage();  // by the link that train prints
+  await other.goto(`${url}#token=${readFileSync(join(run, 'monitor.token'), 'utf8').trim()}`);
+  await until('the token leaves the address', () => !other.url().includes('token'));
+  await other.locator('[data-command=resume]').click();
+  await until('the run goes on', async () => (await samples()) > before && (await badge()) === 'Training');
+  await button('checkpoint').click();
+  await until('a checkpoint is made', async () => /Command checkpoint: done/.test(await eventsText()) && /Checkpoint \d+ of this process is on disk/.test(await eventsText()));
+  console.log('ok    pause, resume and checkpoint work, with the token alone');
+
+  await button('stop').click();
+  await page.locator('dialog[open] button[type=submit]').click();
   if (job.exitCode === null) await once(job, 'exit');
-  const {ledger} = JSON.parse(readFileSync(join(run, 'result.json'), 'utf8'));
+  assert.equal(job.exitCode, 0);
+  const {ledger, status} = JSON.parse(readFileSync(join(run, 'result.json'), 'utf8'));
   await until('the page shows the last state', async () => (await page.locator('.badge').textContent()) === 'Finished');
+  assert.equal(status, 'stopped');
   for (const name of ['received', 'applied']) {
     await until(`${name} as in result.json`, async () => number(await page.locator(`[data-field="ledger.${name}"]`).textContent()) === ledger[name]);
   }

@@ -15,6 +15,9 @@
 #include "services/hosting/health_file.h"
 #include "services/hosting/log.h"
 #include "services/hosting/ports.h"
+#include "services/hosting/text_file.h"
+#include "services/hosting/token_file.h"
+#include "services/options/setting_kinds.h"
 
 namespace hourglass {
 namespace {
@@ -167,6 +170,24 @@ TEST(Log, TextLinesQuoteWhatHasBlanks) {
   log_line(Severity::info, "joined", {{"number", "2"}, {"cause", "two words"}});
   const std::string text = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("Z train: joined number=2 cause=\"two words\"\n"), std::string::npos) << text;
+}
+
+TEST(TokenFile, IsMadeOnceReadableByItsOwnerAloneAndKept) {
+  const std::string folder = ::testing::TempDir() + "/token_of_a_run";
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(token_of(folder).error().code, Errc::io) << "there is no such folder";
+  std::filesystem::create_directory(folder);
+  const auto token = token_of(folder);
+  ASSERT_TRUE(token.ok()) << token.error().text;
+  EXPECT_TRUE(kinds::is_token(*token));
+  EXPECT_EQ(std::filesystem::status(folder + "/monitor.token").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  EXPECT_EQ(*token_of(folder), *token) << "so that a monitor that starts again takes the same";
+  EXPECT_EQ(*token_of(folder, "chosen-by-people"), "chosen-by-people");
+  EXPECT_EQ(*token_of(folder), "chosen-by-people");
+  ASSERT_TRUE(write_text(folder + "/monitor.token", "short\n").ok());
+  EXPECT_NE(*token_of(folder), "short");
+  EXPECT_NE(new_token(), new_token());
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ SimulatedClusterOptions simulated(const ClusterOptions& options) {
   out.seed = options.seed;
   out.recovery = options.recovery;
   out.monitor = options.monitor;
+  out.commands = options.commands;
   out.tree_nodes = options.tree_nodes;
   return out;
 }

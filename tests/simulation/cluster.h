@@ -22,6 +22,7 @@ struct ClusterOptions {
   std::uint64_t seed = 1;
   RecoverySettings recovery;
   bool monitor = true;
+  CommandSource* commands = nullptr;      ///< of the monitor
   std::optional<std::size_t> tree_nodes;  ///< started at once; empty: as many as the job wants
 };
 

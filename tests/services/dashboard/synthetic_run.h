@@ -17,7 +17,8 @@ struct SyntheticOptions {
 
 class SyntheticRun {
  public:
-  SyntheticRun(StateSink* sink, SyntheticOptions options) : bench_(sink, "node-0"), options_(options) {
+  SyntheticRun(StateSink* sink, SyntheticOptions options, CommandSource* commands = nullptr)
+      : bench_(sink, "node-0", commands), options_(options) {
     bench_.start();
     Welcome welcome;
     welcome.run = kRun;
@@ -31,6 +32,8 @@ class SyntheticRun {
     deliver_roster();
     bench_.deliver(kAggregator, RunPhase{1, Phase::training});
   }
+
+  void deliver(const CommandReply& reply) { bench_.deliver(kAggregator, reply); }
 
   /// One second passes.
   void tick() {

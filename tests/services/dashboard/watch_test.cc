@@ -103,6 +103,21 @@ TEST_F(WatchTest, WithACutTheSilentWorkerIsNamedThoughNoClockIsAheadOfIt) {
   EXPECT_EQ(alert("awaited"), "2 workers wait for CONV worker 1 (node-1) at clock 3");
 }
 
+TEST_F(WatchTest, NobodyWaitsInAPausedRunOrBeforeTheFirstStatus) {
+  for (int i = 0; i < 6; ++i) {
+    state.uptime_seconds += 1;
+    watch.look(state, 0);
+  }
+  EXPECT_TRUE(watch.findings()->waits.empty()) << "the phase is known before any status";
+  ++conv(0).clock;
+  status.held = true;
+  for (int i = 0; i < 8; ++i) pass();
+  EXPECT_TRUE(watch.findings()->waits.empty());
+  status.held = false;
+  pass();
+  EXPECT_TRUE(watch.findings()->waits.empty()) << "what stood still was not its fault";
+}
+
 TEST_F(WatchTest, LongStepsAreNotWaits) {
   for (int i = 0; i < 30; ++i) {
     for (std::size_t w = 0; w < 3; ++w) conv(w).clock += i % 6 == 0 ? 1 : 0;

@@ -3,6 +3,7 @@ import {render} from 'preact';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
 import {Charts} from './charts.jsx';
+import {takeTokenFromAddress} from './commands.js';
 import {Alerts, Events} from './events.jsx';
 import {ago, epochNumber, percent} from './format.js';
 import {LedgerPanel, StalenessPanel} from './ledger.jsx';
@@ -86,6 +87,7 @@ function changed() {
     if (state) document.title = state.run.phase === 'training' ? `${percent(state.run.progress, 0)} · ${state.run.model} · Hourglass` : `${state.run.phase} · Hourglass`;
   });
 }
+takeTokenFromAddress();
 view = new View(changed);
 store = new Store(changed);
 changed();

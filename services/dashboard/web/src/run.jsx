@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {bytesRate, clock, epochNumber, fixed, percent, rate, unknown, whole} from './format.js';
+import {Controls} from './controls.jsx';
 
 const phaseText = {
   waiting: 'Waiting for workers', training: 'Training', flushing: 'Flushing', evaluating: 'Evaluating', collecting: 'Collecting', finished: 'Finished',
@@ -30,10 +31,11 @@ export function Run({state, history}) {
   return (
     <section class="panel run" aria-label="Run">
       <div class="headline">
-        <span class={`badge ${run.phase}`} data-field="run.phase">{phaseText[run.phase] ?? run.phase}</span>
+        <span class={`badge ${run.phase}`} data-field="run.phase">{run.held && run.phase === 'training' ? 'Paused' : phaseText[run.phase] ?? run.phase}</span>
         <h1>{run.model ?? 'No run yet'}{run.dataset && <span> on {run.dataset}</span>}</h1>
         <p class="epoch">{run.phase === 'waiting' || !run.epochs ? waitingFor(state) : <>Epoch <b data-field="run.epoch">{epochNumber(run, job)}</b>{!job?.samples && <> of <b>{run.epochs}</b></>}</>}</p>
       </div>
+      <Controls state={state} />
       {run.message && <p class="waits" role="status" data-field="run.message">{run.message}</p>}
       <div class="progress">
         <div class="bar" role="progressbar" aria-label="Progress" aria-valuemin="0" aria-valuemax="100" aria-valuenow={Math.floor(100 * progress)}>
