@@ -31,7 +31,7 @@ function announcement(store) {
   const gone = workers.filter((worker) => worker.presence === 'gone').length;
   const epoch = run.epochs ? `, epoch ${epochNumber(run, state.job)}` : '';
   const alerts = (state.alerts ?? []).filter((alert) => alert.level === 'error').map((alert) => `. ${alert.text}`).join('');
-  return `${run.phase}${epoch}${gone ? `, ${gone} processes gone` : ''}${alerts}`;
+  return `${run.held ? 'paused' : run.phase}${epoch}${gone ? `, ${gone} processes gone` : ''}${alerts}`;
 }
 
 function connection(store) {
