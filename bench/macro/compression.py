@@ -69,10 +69,16 @@ def ladder_of(layout):
     return [(f"{layout}: {name}", plain + arguments) for name, arguments in rows]
 
 
+def momentum_of(spec):
+    """DGC's memory is the momentum: the optimizer must not add its own."""
+    return ["--optimizer", "sgd"] if "dgc_momentum" in spec else []
+
+
 def registry():
     """Every row of the registry that goes upwards, with a compressed downlink."""
     listing = json.loads(subprocess.run([ROOT / "hourglass", "compressors", "--json"], capture_output=True, text=True, check=True).stdout)
-    return [(f"registry: {row['name']}", ["--fc-workers", "0", "--compress", row["example"], "--downlink", "topk ratio=0.02 | two_level | rice"])
+    return [(f"registry: {row['name']}", ["--fc-workers", "0", "--compress", row["example"], "--downlink", "topk ratio=0.02 | two_level | rice",
+                                          *momentum_of(row["example"])])
             for row in listing]
 
 
@@ -109,7 +115,7 @@ def memory():
              ("QSGD", "none | dense | qsgd"), ("8 bits, error feedback", "dense | u8"), ("8 bits", "none | dense | u8"),
              ("top-k 1 %, DGC momentum", "dgc_momentum momentum=0.9 | topk ratio=0.01"), ("top-k 1 %, low-pass", "low_pass | topk ratio=0.01"),
              ("top-k 1 %, EF21", "ef21 | topk ratio=0.01")]
-    return [(name, ["--conv-workers", "8", "--fc-workers", "0", "--compress", spec, *(["--optimizer", "sgd"] if "dgc" in spec else [])])
+    return [(name, ["--conv-workers", "8", "--fc-workers", "0", "--compress", spec, *momentum_of(spec)])
             for name, spec in kinds]
 
 
