@@ -8,6 +8,7 @@
 
 #include "actors/group_member.h"
 #include "actors/kept_state.h"
+#include "actors/layer_figures.h"
 #include "actors/lease_book.h"
 #include "actors/local_units.h"
 #include "actors/replica_digest.h"
@@ -228,6 +229,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     }
     at_work_ = false;
     group_.emplace(Group::conv, std::move(parts->replica), membership_.welcome());
+    layers_.emplace(job_model_->model.conv->parameters(), job_model_->conv_segments);
     kept_.begin(context, membership_.welcome());
     if (job().tree_arity == 0) group_->start(context);  // else the roster tells the parent
   }
@@ -394,8 +396,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     const std::uint64_t base = units_.begun() ? unit_version_ : group_->replica().version();
     Gathered said;
     if (noise_ && !flush) said.noise = noise_->read();
+    if (!flush) layers_->look(context, group_->replica());
     const bool made =
         group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_, std::move(said));
+    if (made && !flush) layers_->pushed(context, group_->replica());
     if (made) {
       leases_.pushed(clock);
     } else {
@@ -473,6 +477,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   std::optional<Samples> samples_;  ///< of a job with local data
   std::optional<JobModel> job_model_;
   std::optional<GroupMember> group_;
+  std::optional<LayerFigures> layers_;  ///< where group_ is
   std::unique_ptr<params::Optimizer> optimizer_;
   std::string optimizer_spec_;
   KeptState kept_;

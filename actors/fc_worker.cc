@@ -11,6 +11,7 @@
 #include "actors/answer_book.h"
 #include "actors/group_member.h"
 #include "actors/kept_state.h"
+#include "actors/layer_figures.h"
 #include "actors/replica_digest.h"
 #include "actors/round.h"
 #include "actors/worker_parts.h"
@@ -209,6 +210,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     active_ = true;
     at_work_ = false;
     group_.emplace(Group::fc, std::move(parts->replica), membership_.welcome());
+    layers_.emplace(job_model_->model.fc->parameters(), job_model_->fc_segments);
     steps_ = group_->clock() * job().local_steps;
     if (!alone() || !same_life) kept_.begin(context, welcome);
     group_->start(context);
@@ -388,7 +390,10 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
 
   void push(Context& context, bool flush) {
     const std::uint64_t base = in_unit_ == 0 ? group_->replica().version() : unit_version_;
-    if (!group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_)) steps_ -= in_unit_;
+    if (!flush) layers_->look(context, group_->replica());
+    const bool made = group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_);
+    if (made && !flush) layers_->pushed(context, group_->replica());
+    if (!made) steps_ -= in_unit_;
     in_unit_ = unit_samples_ = 0;
     context.gauge("residual_norm", group_->replica().residual_norm());
   }
@@ -476,6 +481,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
   MembershipClient membership_;
   std::optional<JobModel> job_model_;
   std::optional<GroupMember> group_;
+  std::optional<LayerFigures> layers_;  ///< where group_ is
   std::unique_ptr<params::Optimizer> optimizer_;
   std::string optimizer_spec_;
   KeptState kept_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "actors/monitor.h"
 
+#include "actors/aggregator/checkpoint.h"
 #include "learning/nn/model.h"
 #include "services/command.h"
 #include "services/dashboard/dashboard.h"
@@ -62,14 +63,21 @@ std::string token_for(const Settings& settings) {
   return "";
 }
 
+std::optional<CheckpointNote> note_of(std::span<const std::byte> begin) {
+  const auto meta = decode_checkpoint_meta(begin);
+  if (!meta.ok()) return std::nullopt;
+  return CheckpointNote{meta->generation,    meta->seconds,      meta->samples_done,
+                        meta->samples_total, meta->conv_version, meta->accuracy.value_or(-1)};
+}
+static_assert(CheckpointFiles::kBeginBytes >= kCheckpointMetaBytes);
+
 }  // namespace
 
 ExitCode run_monitor(Invocation& invocation) {
   Settings settings = invocation.settings();
   start_role_log(Role::monitor, settings);
   const auto port = static_cast<std::uint16_t>(settings.monitor_port);
-  const std::string token = token_for(settings);
-  auto dashboard = Dashboard::start({settings.monitor_bind, port, sizes_of, token});
+  auto dashboard = Dashboard::start({settings.monitor_bind, port, sizes_of, token_for(settings), settings.run_dir, note_of});
   if (!dashboard.ok()) {
     const std::string owner = dashboard.error().code == Errc::io && port != 0 ? port_owner(port) : "";
     log_line(Severity::error, "no dashboard",

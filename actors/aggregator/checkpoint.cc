@@ -91,6 +91,14 @@ Bytes encode_checkpoint(const Checkpoint& checkpoint) {
   return params::write_checkpoint(sections);
 }
 
+Result<CheckpointMeta> decode_checkpoint_meta(std::span<const std::byte> begin) {
+  const auto first = params::read_first_section(begin);
+  if (!first.ok()) return first.error();
+  CheckpointMeta out;
+  if (first->name != "meta" || !decode_meta(first->bytes, out)) return {Errc::malformed, "checkpoint: section 'meta' is of another layout"};
+  return out;
+}
+
 Result<Checkpoint> decode_checkpoint(std::span<const std::byte> file) {
   auto sections = params::read_checkpoint(file);
   if (!sections.ok()) return sections.error();

@@ -50,5 +50,8 @@ std::optional<std::uint64_t> checkpoint_number_of(std::string_view file);
 Bytes encode_checkpoint(const Checkpoint& checkpoint);
 /// Errors: those of read_checkpoint(); malformed where a section is missing or does not say what it should.
 Result<Checkpoint> decode_checkpoint(std::span<const std::byte> file);
+/// What it says about itself, from the first kCheckpointMetaBytes of a file; whether the rest is whole is not looked at.
+Result<CheckpointMeta> decode_checkpoint_meta(std::span<const std::byte> begin);
+inline constexpr std::size_t kCheckpointMetaBytes = std::size_t{64} << 10;  ///< room for the table of the largest run
 
 }  // namespace hourglass

@@ -58,6 +58,36 @@ Result<std::vector<Row>> read_table(std::span<const std::byte> table, std::uint3
   return rows;
 }
 
+struct Head {
+  std::vector<Row> rows;
+  std::size_t bytes = 0;  ///< where the first section begins
+};
+
+Result<Head> read_head(std::span<const std::byte> file) {
+  if (file.empty()) return malformed("the file is empty");
+  const std::string_view magic = as_text(file.first(std::min(file.size(), kMagic.size())));
+  if (magic != kMagic.substr(0, magic.size()))
+    return malformed("this is no checkpoint (it does not begin with " + std::string(kMagic) + ")");
+  if (file.size() < kHeadBytes + 8) return malformed("cut short at byte " + std::to_string(file.size()) + ", in its head");
+  const auto version = get<std::uint32_t>(file, 8);
+  if (version > kCheckpointFormat) {
+    return {Errc::unsupported, "checkpoint: format " + std::to_string(version) + " is newer than what this build reads (" +
+                                   std::to_string(kCheckpointFormat) + "): update hourglass"};
+  }
+  if (version == 0) return malformed("format 0");
+  const auto count = get<std::uint32_t>(file, 12);
+  const auto table_bytes = get<std::uint64_t>(file, 16);
+  if (count > kSectionsMax || table_bytes > kSectionsMax * (kSectionNameMax + 18)) {
+    return {Errc::over_limit, "checkpoint: " + std::to_string(count) + " sections; at most " + std::to_string(kSectionsMax)};
+  }
+  if (table_bytes > file.size() - kHeadBytes - 8) return malformed("cut short at byte " + std::to_string(file.size()) + ", in its table");
+  const std::size_t head = kHeadBytes + static_cast<std::size_t>(table_bytes);
+  if (get<std::uint64_t>(file, head) != fingerprint(file.first(head))) return malformed("its table is damaged");
+  auto rows = read_table(file.subspan(kHeadBytes, table_bytes), count);
+  if (!rows.ok()) return rows.error();
+  return Head{std::move(*rows), head + 8};
+}
+
 }  // namespace
 
 Bytes write_checkpoint(const std::vector<Section>& sections) {
@@ -88,30 +118,11 @@ Bytes write_checkpoint(const std::vector<Section>& sections) {
 }
 
 Result<std::vector<Section>> read_checkpoint(std::span<const std::byte> file) {
-  if (file.empty()) return malformed("the file is empty");
-  const std::string_view magic = as_text(file.first(std::min(file.size(), kMagic.size())));
-  if (magic != kMagic.substr(0, magic.size()))
-    return malformed("this is no checkpoint (it does not begin with " + std::string(kMagic) + ")");
-  if (file.size() < kHeadBytes + 8) return malformed("cut short at byte " + std::to_string(file.size()) + ", in its head");
-  const auto version = get<std::uint32_t>(file, 8);
-  if (version > kCheckpointFormat) {
-    return {Errc::unsupported, "checkpoint: format " + std::to_string(version) + " is newer than what this build reads (" +
-                                   std::to_string(kCheckpointFormat) + "): update hourglass"};
-  }
-  if (version == 0) return malformed("format 0");
-  const auto count = get<std::uint32_t>(file, 12);
-  const auto table_bytes = get<std::uint64_t>(file, 16);
-  if (count > kSectionsMax || table_bytes > kSectionsMax * (kSectionNameMax + 18)) {
-    return {Errc::over_limit, "checkpoint: " + std::to_string(count) + " sections; at most " + std::to_string(kSectionsMax)};
-  }
-  if (table_bytes > file.size() - kHeadBytes - 8) return malformed("cut short at byte " + std::to_string(file.size()) + ", in its table");
-  const std::size_t head = kHeadBytes + static_cast<std::size_t>(table_bytes);
-  if (get<std::uint64_t>(file, head) != fingerprint(file.first(head))) return malformed("its table is damaged");
-  const auto rows = read_table(file.subspan(kHeadBytes, table_bytes), count);
-  if (!rows.ok()) return rows.error();
-  std::span<const std::byte> rest = file.subspan(head + 8);
+  const auto head = read_head(file);
+  if (!head.ok()) return head.error();
+  std::span<const std::byte> rest = file.subspan(head->bytes);
   std::vector<Section> out;
-  for (const Row& row : *rows) {
+  for (const Row& row : head->rows) {
     if (row.bytes > rest.size()) return malformed("cut short at byte " + std::to_string(file.size()) + ", in section '" + row.name + "'");
     const auto body = rest.first(row.bytes);
     if (fingerprint(body) != row.fingerprint) return malformed("section '" + row.name + "' is damaged");
@@ -120,6 +131,18 @@ Result<std::vector<Section>> read_checkpoint(std::span<const std::byte> file) {
   }
   if (!rest.empty()) return malformed(std::to_string(rest.size()) + " bytes behind the last section");
   return out;
+}
+
+Result<Section> read_first_section(std::span<const std::byte> begin) {
+  const auto head = read_head(begin);
+  if (!head.ok()) return head.error();
+  if (head->rows.empty()) return malformed("it has no section");
+  const Row& row = head->rows.front();
+  const std::span<const std::byte> rest = begin.subspan(head->bytes);
+  if (row.bytes > rest.size()) return malformed("cut short at byte " + std::to_string(begin.size()) + ", in section '" + row.name + "'");
+  const auto body = rest.first(row.bytes);
+  if (fingerprint(body) != row.fingerprint) return malformed("section '" + row.name + "' is damaged");
+  return Section{row.name, {body.begin(), body.end()}};
 }
 
 const Section* find_section(const std::vector<Section>& sections, std::string_view name) {

@@ -32,6 +32,9 @@ Bytes write_checkpoint(const std::vector<Section>& sections);
 /// Errors: malformed, naming the place; unsupported for a newer format, naming both numbers; over_limit.
 Result<std::vector<Section>> read_checkpoint(std::span<const std::byte> file);
 
+/// The first section alone, of a file of which only the beginning is at hand. Errors: as read_checkpoint(), about what is needed for it.
+Result<Section> read_first_section(std::span<const std::byte> begin);
+
 /// Null where there is none.
 const Section* find_section(const std::vector<Section>& sections, std::string_view name);
 

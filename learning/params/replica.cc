@@ -72,6 +72,10 @@ std::size_t Replica::unsettled() const {
   return static_cast<std::size_t>(std::count_if(pending_.begin(), pending_.end(), [](const Pending& p) { return !p.settled; }));
 }
 
+std::span<const GradientBlock> Replica::newest_push() const {
+  return pending_.empty() ? std::span<const GradientBlock>() : std::span<const GradientBlock>(pending_.back().blocks);
+}
+
 Inheritance Replica::inherit(Replica&& earlier, const std::optional<PushMarks>& marks) {
   Inheritance out;
   for (const Pending& push : earlier.pending_) {

@@ -58,6 +58,12 @@ class Replica {
   /// Takes values as a whole (snapshot).
   Status absorb(std::span<const float> values, std::uint64_t version, std::uint64_t applied_clock);
 
+  /// Steps since the last push.
+  [[nodiscard]] std::span<const float> local() const { return local_; }
+  /// Blocks of the push that push() has just made; valid until settle(), absorb() or the next push.
+  [[nodiscard]] std::span<const GradientBlock> newest_push() const;
+  /// Pushes say all there is to say, bit by bit.
+  [[nodiscard]] bool lossless() const { return (warmup_ ? *warmup_ : memory_).lossless(); }
   /// What error feedback holds back.
   [[nodiscard]] std::span<const float> residual() const { return memory_.residual(); }
   Status adopt_residual(std::span<const float> held) { return memory_.adopt(held); }

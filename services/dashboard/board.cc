@@ -33,6 +33,7 @@ void Board::publish(std::shared_ptr<const DashboardState> state) {
     watch_.set_sizes(measure_(*measured_));
   }
   watch_.look(*state, now);
+  speeds_.look(*state);
   newest_ = {std::move(state), watch_.findings(), now};
   full_json_ = snapshot_event_ = nullptr;
   if (streams_.empty()) return;
@@ -58,6 +59,11 @@ http::EventText Board::full_json() {
   if (!full_json_)
     full_json_ = std::make_shared<const std::string>(state_json(*newest_.state, newest_.unix_ms, Detail::full, *newest_.findings));
   return full_json_;
+}
+
+std::string Board::speeds_json() const {
+  const std::lock_guard lock(mutex_);
+  return speeds_.json();
 }
 
 std::shared_ptr<http::EventStream> Board::subscribe() {

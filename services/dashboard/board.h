@@ -11,6 +11,7 @@
 
 #include "actors/monitor.h"
 #include "services/dashboard/event_stream.h"
+#include "services/dashboard/speeds.h"
 #include "services/dashboard/watch.h"
 
 namespace hourglass {
@@ -37,6 +38,8 @@ class Board final : public StateSink {
   [[nodiscard]] Published newest() const;
   /// The newest state as full JSON; made once per state.
   [[nodiscard]] http::EventText full_json();
+  /// See Speeds.
+  [[nodiscard]] std::string speeds_json() const;
   /// A stream that begins with a snapshot. Null where there are kStreamsMax, or after close().
   [[nodiscard]] std::shared_ptr<http::EventStream> subscribe();
   /// A comment to every stream, so that proxies and timeouts see life.
@@ -53,6 +56,7 @@ class Board final : public StateSink {
   MeasureModel measure_;
   mutable std::mutex mutex_;
   Watch watch_;
+  Speeds speeds_;
   std::shared_ptr<const Job> measured_;  ///< whose sizes the watch has
   Published newest_;
   http::EventText full_json_;       ///< of newest_; null until asked for

@@ -21,6 +21,7 @@ using http::Request;
 using http::Response;
 
 constexpr auto kKeepAlive = 15s;
+constexpr std::string_view kCheckpoints = "/api/v1/checkpoints/";
 constexpr const char* kJson = "application/json";
 constexpr std::string_view kCommands = "/api/v1/commands/";
 
@@ -152,6 +153,9 @@ Response Dashboard::route(const Request& request) {
   if (path == "/api/v1/state") return json(*board_.full_json());
   if (path == "/api/v1/events") return events(request);
   if (path == "/api/v1/series") return series(request);
+  if (path == "/api/v1/speeds") return json(board_.speeds_json());
+  if (path == "/api/v1/checkpoints") return json(checkpoints_.json());
+  if (path.starts_with(kCheckpoints)) return checkpoint(path.substr(kCheckpoints.size()));
   if (path == "/livez" || path == "/healthz") return plain(200, "ok\n");
   if (path == "/readyz") {
     return board_.newest().state->registered ? plain(200, "ok\n") : plain(503, "waiting for the aggregator\n");
@@ -160,7 +164,9 @@ Response Dashboard::route(const Request& request) {
   for (const Asset& asset : assets()) {
     if (path == asset.path) return file(asset, request);
   }
-  return failure(404, "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /metrics, /livez, /readyz");
+  return failure(
+      404,
+      "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/checkpoints, /metrics, /livez, /readyz");
 }
 
 Response Dashboard::command(const Request& request) {
@@ -211,6 +217,24 @@ Response Dashboard::series(const Request& request) {
   }
   auto body = series_json(*board_.newest().state, step);
   return body ? json(std::move(*body)) : failure(400, "resolution is 1, 10 or 60 seconds");
+}
+
+Response Dashboard::checkpoint(std::string_view name) {
+  std::shared_ptr<http::FileBody> file;
+  switch (checkpoints_.open(name, file)) {
+    case CheckpointFiles::Opened::yes: break;
+    case CheckpointFiles::Opened::no_such: return failure(404, "no such checkpoint; see /api/v1/checkpoints");
+    case CheckpointFiles::Opened::too_many: {
+      Response full = failure(503, "too many downloads at a time");
+      full.headers.emplace_back("Retry-After", "10");
+      return full;
+    }
+  }
+  Response out;
+  out.content_type = "application/octet-stream";
+  out.file = std::move(file);
+  out.headers = {{"Content-Disposition", "attachment; filename=\"" + std::string(name) + "\""}, {"Cache-Control", "no-store"}};
+  return out;
 }
 
 Response Dashboard::metrics() {

@@ -11,16 +11,19 @@
 
 #include "base/result.h"
 #include "services/dashboard/board.h"
+#include "services/dashboard/checkpoint_files.h"
 #include "services/dashboard/command_box.h"
 #include "services/dashboard/http_server.h"
 
 namespace hourglass {
 
 struct DashboardOptions {
-  std::string bind = "127.0.0.1";  ///< numeric address or "localhost"; 0.0.0.0 or :: in a container
-  std::uint16_t port = 8080;       ///< 0: any free one
-  MeasureModel measure = {};       ///< may be empty: then nothing is said about bytes before compression
-  std::string token = {};          ///< lets people give commands; empty: nobody may
+  std::string bind = "127.0.0.1";    ///< numeric address or "localhost"; 0.0.0.0 or :: in a container
+  std::uint16_t port = 8080;         ///< 0: any free one
+  MeasureModel measure = {};         ///< may be empty: then nothing is said about bytes before compression
+  std::string token = {};            ///< lets people give commands; empty: nobody may
+  std::string run_folder = {};       ///< whose checkpoints are listed; empty: none
+  DescribeCheckpoint describe = {};  ///< may be empty: then only their names and sizes are
 };
 
 /// Serves from threads of its own until it is destroyed. On a loopback address it answers only to loopback names, so that a page from
@@ -30,9 +33,13 @@ struct DashboardOptions {
 ///   /api/v1/state     the newest state, JSON
 ///   /api/v1/events    server-sent events: "snapshot" first, then "state" each second; id = sequence
 ///   /api/v1/series    curves; ?resolution=1|10|60, or the whole run
-///   POST /api/v1/commands/pause|resume|checkpoint|stop   Authorization: Bearer TOKEN; 202 and its number: the state tells what became of
-///   it /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor /metrics          Prometheus text format
-///   0.0.4
+///   /api/v1/speeds    samples per second of each worker, the last five minutes
+///   /api/v1/checkpoints        of the run folder, the newest first
+///   /api/v1/checkpoints/NAME   one of them, as a file
+///   /api/v1/commands/pause   POST, or resume, checkpoint, stop; Authorization: Bearer TOKEN
+///                     202 and its number: the state tells what became of it
+///   /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor
+///   /metrics          Prometheus text format 0.0.4
 class Dashboard {
  public:
   /// Errors: bad_config (no such address), io (port taken: the caller may try the next).
@@ -48,7 +55,8 @@ class Dashboard {
   [[nodiscard]] const Board& board() const { return board_; }
 
  private:
-  explicit Dashboard(const DashboardOptions& options) : board_(options.measure), token_(options.token) {}
+  explicit Dashboard(const DashboardOptions& options)
+      : board_(options.measure), token_(options.token), checkpoints_(options.run_folder, options.describe) {}
   http::Response answer(const http::Request& request);
   http::Response route(const http::Request& request);
   http::Response command(const http::Request& request);
@@ -56,11 +64,13 @@ class Dashboard {
   http::Response events(const http::Request& request);
   http::Response series(const http::Request& request);
   http::Response metrics();
+  http::Response checkpoint(std::string_view name);
   void beat();
 
   Board board_;
   CommandBox commands_;
   std::string token_;
+  CheckpointFiles checkpoints_;
   bool loopback_ = true;
   std::unique_ptr<http::Server> server_;
   std::mutex mutex_;

@@ -52,6 +52,7 @@ struct Findings {
   std::vector<Alert> alerts;  ///< the gravest first
   std::deque<Event> events;   ///< the newest Watch::kEventsMax
   std::map<ActorId, Wait> waits;
+  std::map<ActorId, std::uint32_t> restarts;  ///< see Joins; who has none is left out
 };
 
 }  // namespace hourglass

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -16,6 +17,7 @@
 namespace hourglass::http {
 namespace {
 constexpr std::size_t kStreamBlockBytes = 8U << 10;
+constexpr std::size_t kFileBlockBytes = 64U << 10;
 constexpr int kBacklog = 128;
 /// The kernel's part of what a stuck reader may cost.
 constexpr int kSendBufferBytes = 128 << 10;
@@ -64,11 +66,29 @@ void free_stream(void* cls) {
   delete reader;
 }
 
+using SharedFile = std::shared_ptr<const FileBody>;
+
+/// A file that ends early, or cannot be read, ends the connection: the reader sees that bytes are missing.
+ssize_t read_file(void* cls, std::uint64_t at, char* out, std::size_t bytes_max) {
+  const std::ptrdiff_t count = (*static_cast<SharedFile*>(cls))->read(at, {out, bytes_max});
+  return count > 0 ? static_cast<ssize_t>(count) : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+void free_file(void* cls) { delete static_cast<SharedFile*>(cls); }
+
+std::atomic<std::uint32_t>& files_alive() {
+  static std::atomic<std::uint32_t> count{0};
+  return count;
+}
+
 MHD_Response* make_response(const Response& answer, MHD_Connection* connection, bool head) {
   if (answer.stream && !head) {
     answer.stream->on_ready([connection] { MHD_resume_connection(connection); });
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, kStreamBlockBytes, read_stream, new StreamReader{answer.stream, connection},
                                              free_stream);
+  }
+  if (answer.file) {
+    return MHD_create_response_from_callback(answer.file->bytes(), kFileBlockBytes, read_file, new SharedFile(answer.file), free_file);
   }
   const std::string_view body = answer.fixed_body.empty() ? std::string_view(answer.body) : answer.fixed_body;
   return MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()),
@@ -166,6 +186,20 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 }  // namespace
+
+FileBody::FileBody(int file, std::uint64_t bytes) : file_(file), bytes_(bytes) { ++files_alive(); }
+
+FileBody::~FileBody() {
+  close(file_);
+  --files_alive();
+}
+
+std::ptrdiff_t FileBody::read(std::uint64_t at, std::span<char> out) const {
+  const std::uint64_t rest = bytes_ - std::min(at, bytes_);
+  return pread(file_, out.data(), static_cast<std::size_t>(std::min<std::uint64_t>(out.size(), rest)), static_cast<off_t>(at));
+}
+
+std::uint32_t FileBody::alive() { return files_alive(); }
 
 Result<std::unique_ptr<Server>> Server::listen(const ServerOptions& options) {
   auto listener = listen_on(options);

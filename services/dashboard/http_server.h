@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,12 +27,33 @@ struct Request {
   bool has_body = false;  ///< a body was announced; it has not been read and the connection closes after the answer
 };
 
+/// A file that is sent in blocks, as it was when it was opened. Closed with the last of those who hold it.
+class FileBody {
+ public:
+  /// Takes over the descriptor of a regular file of so many bytes.
+  FileBody(int file, std::uint64_t bytes);
+  ~FileBody();
+  FileBody(const FileBody&) = delete;
+  FileBody& operator=(const FileBody&) = delete;
+
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  /// Below 0 where it cannot be read; 0 beyond its end.
+  [[nodiscard]] std::ptrdiff_t read(std::uint64_t at, std::span<char> out) const;
+  /// How many there are in this process.
+  static std::uint32_t alive();
+
+ private:
+  int file_;
+  std::uint64_t bytes_;
+};
+
 struct Response {
   unsigned status = 200;
   std::string content_type = "text/plain; charset=utf-8";
   std::string body;
-  std::string_view fixed_body;          ///< used instead of `body` where it is not empty; lives as long as the process
-  std::shared_ptr<EventStream> stream;  ///< instead of both: text/event-stream until it closes
+  std::string_view fixed_body;           ///< used instead of `body` where it is not empty; lives as long as the process
+  std::shared_ptr<EventStream> stream;   ///< instead of both: text/event-stream until it closes
+  std::shared_ptr<const FileBody> file;  ///< likewise: its bytes
   std::vector<std::pair<std::string, std::string>> headers;
 };
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "services/dashboard/layers.h"
 #include "services/dashboard/state_json.h"
 
 namespace hourglass {
@@ -186,6 +187,18 @@ void write_workers(Exposition& out, const DashboardState& state) {
   each("worker_cpu_ratio", "gauge", "Cores that it keeps busy.", [](const ActorState& a) { return a.cpu_ratio; });
   each("worker_memory_bytes", "gauge", "Resident memory.", [](const ActorState& a) { return a.memory_bytes; });
 }
+
+void write_layers(Exposition& out, const DashboardState& state) {
+  const std::vector<LayerState> layers = layers_of(state);
+  const auto each = [&](std::string_view name, std::string_view help, double LayerState::*figure) {
+    out.family(name, "gauge", help);
+    for (const LayerState& layer : layers) out.sample({{"layer", layer.name}}, layer.*figure);
+  };
+  each("layer_density_ratio", "Entries of the layer that a push carries, 0 to 1; mean over workers.", &LayerState::density);
+  each("layer_push_bits", "Bits a parameter in a push, without headers; mean over workers.", &LayerState::bits);
+  each("layer_residual_norm", "Norm of what compression holds back; mean over workers.", &LayerState::residual);
+  each("layer_entropy_ratio", "Normalised entropy of what is compressed, 0 to 1; mean over workers.", &LayerState::entropy);
+}
 }  // namespace
 
 std::string prometheus_text(const DashboardState& state, const ServerFigures& server) {
@@ -195,6 +208,7 @@ std::string prometheus_text(const DashboardState& state, const ServerFigures& se
   write_parameters(out, state);
   write_traffic(out, state);
   write_workers(out, state);
+  write_layers(out, state);
   return out.take();
 }
 

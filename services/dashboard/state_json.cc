@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "services/dashboard/layers.h"
+
 namespace hourglass {
 namespace {
 using Json = nlohmann::ordered_json;
@@ -144,6 +146,7 @@ Json waits_json(const Findings& findings, ActorId id) {
 Json workers_json(const DashboardState& state, const Findings& findings) {
   Json out = Json::array();
   for (const ActorState& actor : state.actors) {
+    const auto restarts = findings.restarts.find(actor.id);
     out.push_back({{"id", to_string(actor.id)},
                    {"role", name_of(actor.id.role)},
                    {"number", actor.number},
@@ -162,7 +165,21 @@ Json workers_json(const DashboardState& state, const Findings& findings) {
                    {"memory_bytes", actor.memory_bytes},
                    {"sends", sends_json(actor)},
                    {"figures", figures_json(actor)},
+                   {"restarts", restarts == findings.restarts.end() ? 0 : restarts->second},
                    {"waits", waits_json(findings, actor.id)}});
+  }
+  return out;
+}
+
+Json layers_json(const DashboardState& state) {
+  Json out = Json::array();
+  for (const LayerState& layer : layers_of(state)) {
+    out.push_back({{"name", layer.name},
+                   {"workers", layer.workers},
+                   {"density", layer.density},
+                   {"bits", layer.bits},
+                   {"residual", layer.residual},
+                   {"entropy", layer.entropy}});
   }
   return out;
 }
@@ -325,6 +342,8 @@ std::string state_json(const DashboardState& state, std::int64_t unix_ms, Detail
   out["bytes_per_second"] = state.bytes_per_second;
   out["traffic"] = traffic_json(state, findings.sizes);
   out["sizes"] = {{"conv", findings.sizes.conv}, {"fc", findings.sizes.fc}, {"boundary", findings.sizes.boundary}};
+  out["layers"] = layers_json(state);
+  out["layers_left_out"] = layers_left_out(state);
   out["alerts"] = alerts_json(findings);
   out["events"] = events_json(findings, detail);
   out["commands"] = commands_json(state);

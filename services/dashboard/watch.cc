@@ -76,6 +76,8 @@ void Watch::look(const DashboardState& state, std::int64_t unix_ms) {
   next.alerts = alerts_;
   next.events = events_;
   next.waits = waits_;
+  joins_.look(state);
+  next.restarts = joins_.restarts(state);
   findings_ = std::make_shared<const Findings>(std::move(next));
 }
 

@@ -8,6 +8,7 @@
 
 #include "actors/monitor_state.h"
 #include "services/dashboard/findings.h"
+#include "services/dashboard/joins.h"
 #include "services/dashboard/waits.h"
 
 namespace hourglass {
@@ -64,6 +65,7 @@ class Watch {
   double nonfinite_at_ = -1;  ///< uptime; below 0: never
   double least_loss_ = kUnknown;
   std::map<ActorId, Seen> seen_;
+  Joins joins_;
   std::map<ActorId, ClockMark> marks_;
   std::map<ActorId, Wait> waits_;
   std::vector<Alert> alerts_;  ///< of the state before

@@ -43,6 +43,18 @@ TEST(Checkpoint, ReadsWhatWasWritten) {
   EXPECT_FALSE(decode_checkpoint(params::write_checkpoint({{"meta", {}}})).ok()) << "sections are missing";
 }
 
+TEST(Checkpoint, TellsWhatItIsFromItsBeginning) {
+  const Bytes file = encode_checkpoint(example(12, 0.75));
+  const auto meta = decode_checkpoint_meta(std::span(file).first(file.size() - 60));  // the parameters are cut off
+  ASSERT_TRUE(meta.ok()) << meta.error().text;
+  EXPECT_EQ(meta->number, 12U);
+  EXPECT_EQ(meta->accuracy, 0.75);
+  EXPECT_FALSE(decode_checkpoint_meta(std::span(file).first(100)).ok());
+  EXPECT_FALSE(decode_checkpoint_meta({}).ok());
+  const Bytes other = params::write_checkpoint({{"job", Bytes(9)}});
+  EXPECT_FALSE(decode_checkpoint_meta(other).ok());
+}
+
 TEST(CheckpointShelf, KeepsTheNewestAndTheBest) {
   sim::MemoryStorage storage;
   CheckpointShelf shelf(2);

@@ -3,7 +3,7 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {strict as assert} from 'node:assert';
-import {mkdtempSync, readFileSync, rmSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -308,8 +308,10 @@ const steps = {
     }
   },
 
-  async 'a link shows the same view; tables, exports, sorting'(browser, outside, errors) {
-    const server = await serve(200, 1000, 3);
+  async 'a link shows the same view; tables, exports, sorting, layers, checkpoints'(browser, outside, errors) {
+    const run = mkdtempSync(join(tmpdir(), 'dashboard-run-'));
+    for (const [name, size] of [['checkpoint-00000001.hgck', 5], ['checkpoint-00000002.hgck', 200000], ['run.state', 7]]) writeFileSync(join(run, name), 'x'.repeat(size));
+    const server = await serve(200, 1000, 3, '-', run);
     try {
       const page = await open(browser, server.url, {viewport: {width: 1360, height: 900}, acceptDownloads: true}, outside, errors);
       await page.waitForSelector('.chart canvas');
@@ -333,8 +335,21 @@ const steps = {
       }
       await page.locator('button[aria-label="Table: Samples per second"]').click();
       assert.ok((await page.locator('[data-chart=speed] tbody tr').count()) > 50);
+      assert.equal(await page.locator('.workers .spark').count(), 4, 'of each worker');
+      await until(async () => (await page.locator('.spark polyline').first().getAttribute('points')).split(' ').length > 40);  // a late tab has them whole
+      const {state} = await together(page, server.url);
+      assert.deepEqual(await page.locator('[data-layer]').evaluateAll((rows) => rows.map((row) => row.dataset.layer)), state.layers.map((layer) => layer.name));
+      const bias = page.locator('[data-layer="conv1.bias +5"]');
+      assert.equal(await bias.locator('[data-cell=density]').textContent(), '100.0 %');
+      assert.equal(await bias.locator('[data-cell=ratio]').textContent(), '2.00×');
+      assert.match(await bias.locator('[data-cell=bits]').getAttribute('class'), /heat-6/);
+      assert.deepEqual(await page.locator('[data-checkpoint] a').allTextContents(), ['checkpoint-00000002.hgck', 'checkpoint-00000001.hgck']);
+      const [file] = await Promise.all([page.waitForEvent('download'), page.locator('[data-checkpoint] a').first().click()]);
+      assert.equal(file.suggestedFilename(), 'checkpoint-00000002.hgck');
+      assert.equal(readFileSync(await file.path()).length, 200000);
     } finally {
       await server.stop();
+      rmSync(run, {recursive: true, force: true});
     }
   },
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dashboard_demo PORT [SECONDS_BEFORE [RUN_SECONDS [CONV_WORKERS [lose]]]]: serves the dashboard of a synthetic run, SECONDS_BEFORE of
-// which have already passed. Prints "port N" and goes on until its standard input ends.
+// dashboard_demo PORT [SECONDS_BEFORE [RUN_SECONDS [CONV_WORKERS [lose|- [RUN_FOLDER]]]]]: serves the dashboard of a synthetic run,
+// SECONDS_BEFORE of which have already passed. Prints "port N" and goes on until its standard input ends.
 #include <poll.h>
 #include <unistd.h>
 
@@ -16,6 +16,11 @@ int main(int argc, char** argv) {
   const auto number = [&](int i, int fallback) { return argc > i ? std::atoi(argv[i]) : fallback; };
   DashboardOptions options;
   options.port = static_cast<std::uint16_t>(number(1, 0));
+  if (argc > 6) options.run_folder = argv[6];
+  options.describe = [](std::span<const std::byte> begin) -> std::optional<CheckpointNote> {  // any file that is not empty will do here
+    if (begin.empty()) return std::nullopt;
+    return CheckpointNote{1, 60, 90000, 600000, 1182, 0.8125};
+  };
   auto dashboard = Dashboard::start(options);
   if (!dashboard.ok()) {
     std::fprintf(stderr, "%s\n", dashboard.error().text.c_str());

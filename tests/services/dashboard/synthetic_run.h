@@ -122,9 +122,24 @@ class SyntheticRun {
     out.last = time_ >= options_.run_seconds;
     for (const auto& [name, value] : worker.sent) out.values.push_back({name, value});
     if (role == Role::conv_worker || role == Role::fc_worker) out.values.push_back({"samples", worker.samples});
+    if (role == Role::conv_worker) add_layers(out);
     out.values.push_back({"cpu_seconds", worker.cpu});
     out.values.push_back({"rss_bytes", (role == Role::conv_worker ? 168e6 : 92e6) + 1e6 * worker.member.number});
     bench_.deliver(worker.member.id, out);
+  }
+  /// As compression of a deeper model might look: later layers send less of more.
+  void add_layers(MetricReport& out) {
+    const auto layer = [&](const std::string& name, double density, double bits, double residual, double entropy) {
+      out.values.push_back({"layer." + name + ".density", density});
+      out.values.push_back({"layer." + name + ".bits", bits});
+      out.values.push_back({"layer." + name + ".residual", residual * wobble(0.03)});
+      out.values.push_back({"layer." + name + ".entropy", entropy});
+    };
+    for (int i = 1; i <= 6; ++i) {
+      const double density = 0.04 / i / i * wobble(0.05);
+      layer("conv" + std::to_string(i) + ".weight", density, 10.5 * density, 0.4 * i * (2 - std::exp(-time_ / 60)), 0.97 - 0.06 * i);
+    }
+    layer("conv1.bias +5", 1, 16, 0.002, 0.88);
   }
   void report_aggregator() {
     update_bytes_ += speed_all() / kBatch * 2600 * options_.conv_workers * wobble(0.08);

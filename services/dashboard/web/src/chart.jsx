@@ -15,9 +15,9 @@ function axis(values, size) {
 
 function series(curve, stacked) {
   return {
-    stroke: css(curve.color),
+    stroke: css(stacked ? '--panel' : curve.color),  // what lies on each other is told apart by more than colour
     alpha: curve.faint ? 0.3 : 1,
-    width: stacked ? 0.75 : curve.points || curve.faint ? 1.25 : 1.75,
+    width: stacked ? 1 : curve.points || curve.faint ? 1.25 : 1.75,
     dash: curve.dash,
     fill: stacked ? css(curve.color) : curve.filled ? `${css(curve.color)}1c` : undefined,
     points: {show: curve.points ? true : undefined, size: 7, width: 1.5, fill: css(curve.color), stroke: css('--panel')},

@@ -47,6 +47,13 @@ export function ago(seconds) {
   return seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
+/// The same up to days, without tenths: 45 s, 12 min, 5 h, 3 d.
+export function age(seconds) {
+  if (!known(seconds)) return unknown;
+  const s = Math.max(0, seconds);
+  return s < 120 ? `${Math.round(s)} s` : s < 7200 ? `${Math.round(s / 60)} min` : s < 172800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} d`;
+}
+
 export const kindName = (kind) => kind.replaceAll('_', ' ');
 export const roleName = (role) =>
   ({'data-loader': 'Data loader', 'conv-worker': 'CONV worker', 'fc-worker': 'FC worker', 'aggregator': 'Aggregator', 'monitor': 'Monitor', 'tree-node': 'Tree node'})[role] ?? role;

@@ -4,9 +4,11 @@ import 'uplot/dist/uPlot.min.css';
 import './page.css';
 import {Charts} from './charts.jsx';
 import {takeTokenFromAddress} from './commands.js';
+import {Checkpoints} from './checkpoints.jsx';
 import {Alerts, Events} from './events.jsx';
 import {ago, epochNumber, percent} from './format.js';
 import {LedgerPanel, StalenessPanel} from './ledger.jsx';
+import {Layers} from './layers.jsx';
 import {Run} from './run.jsx';
 import {Store} from './store.js';
 import {Toolbar} from './toolbar.jsx';
@@ -60,8 +62,10 @@ function App({store, view}) {
           <Topology state={state} />
           <Toolbar view={view} />
           <Charts store={store} view={view} />
-          <Workers state={state} view={view} />
+          <Workers state={state} view={view} speeds={store.speeds} />
+          <Layers state={state} />
           {state.ledger && <div class="pair"><LedgerPanel ledger={state.ledger} /><StalenessPanel state={state} /></div>}
+          <Checkpoints files={store.files} state={state} />
           <Events events={store.events} view={view} />
         </>}
       </main>

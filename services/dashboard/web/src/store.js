@@ -2,6 +2,7 @@
 // What the page knows: the newest state, the test points, the curves. One event stream feeds it.
 const rowsMax = 4000;   // then the server's down-sampled curves replace ours
 const eventsMax = 500;  // as many as the server keeps
+const speedsMax = 300;  // as above
 const silenceMs = 5000; // states come each second
 
 export class Store {
@@ -13,9 +14,13 @@ export class Store {
     this.columns = [];
     this.time = [];
     this.mean = [];       // one array per column
+    this.files = null;    // checkpoints
+    this.filesOf = null;  // how many had been saved when they were listed
+    this.speedsAt = -1;   // uptime of the monitor
     this.heardAt = 0;     // this browser's clock
     this.connected = false;
     this.curvesAsked = false;
+    this.speeds = new Map();  // samples per second of each worker, the last minutes, one a second
     this.revision = 0;    // rises when curves or history change
   }
 
@@ -26,6 +31,7 @@ export class Store {
     this.source.addEventListener('snapshot', (event) => {
       this.take(JSON.parse(event.data), true);
       this.fetchCurves();
+      this.fetchSpeeds();
     });
     this.source.addEventListener('state', (event) => this.take(JSON.parse(event.data), false));
     setInterval(() => this.changed(), 1000);
@@ -46,6 +52,9 @@ export class Store {
     this.takeHistory(state, first);
     this.takeEvents(state.events ?? [], first);
     if (!first && state.row) this.takeRow(state.row);
+    this.takeSpeeds(state);
+    const saved = state.workers.find((row) => row.role === 'aggregator')?.figures.checkpoints ?? 0;
+    if (first || saved !== this.filesOf) this.fetchFiles(saved);
     if (missed) this.fetchCurves();  // we were slow, and the server dropped events
     this.changed();
   }
@@ -115,6 +124,37 @@ export class Store {
       // The stream's next snapshot asks again.
     } finally {
       this.curvesAsked = false;
+    }
+  }
+
+  /// As the server keeps them: one a second, who is no longer shown is forgotten.
+  takeSpeeds(state) {
+    if (state.uptime_seconds - this.speedsAt < 0.7 && state.uptime_seconds >= this.speedsAt) return;
+    this.speedsAt = state.uptime_seconds;
+    const next = new Map();
+    for (const {id, samples, samples_per_second: speed} of state.workers) {
+      if (samples !== null) next.set(id, [...(this.speeds.get(id) ?? []).slice(1 - speedsMax), speed]);
+    }
+    this.speeds = next;
+  }
+
+  async fetchSpeeds() {
+    try {
+      const {workers} = await (await fetch('/api/v1/speeds')).json();
+      this.speeds = new Map(Object.entries(workers));
+      this.changed();
+    } catch {
+      // Then they begin with this tab.
+    }
+  }
+
+  async fetchFiles(saved) {
+    this.filesOf = saved;
+    try {
+      this.files = await (await fetch('/api/v1/checkpoints')).json();
+      this.changed();
+    } catch {
+      this.filesOf = null;  // the next state asks again
     }
   }
 

@@ -6,10 +6,35 @@ function Meter({ratio, text}) {
   return <span class="meter"><i style={{width: `${Math.min(100, 100 * ratio)}%`}} /><b>{text}</b></span>;
 }
 
+const sparkPoints = 50;
+
+function mean(values) {
+  const known = values.filter((x) => x !== null);
+  return known.length ? known.reduce((x, y) => x + y, 0) / known.length : null;
+}
+
+/// At most sparkPoints means, the newest at the right; what is not known is a gap. All of a role are drawn to one scale.
+function Spark({values, most}) {
+  if (!values || values.length < 2) return unknown;
+  const stride = Math.ceil(values.length / sparkPoints), lines = [[]];
+  for (let i = values.length % stride || stride, from = 0; from < values.length; from = i, i += stride) {
+    const y = mean(values.slice(from, i));
+    if (y === null) lines.push([]);
+    else lines[lines.length - 1].push(`${(2 + (68 * (i - 1)) / (values.length - 1)).toFixed(1)},${(18 - (16 * y) / most).toFixed(1)}`);
+  }
+  const known = values.filter((x) => x !== null);
+  return (
+    <svg class="spark" width="72" height="20" role="img" aria-label={`${rate(Math.min(...known))} to ${rate(Math.max(...known))} samples per second`}>
+      {lines.filter((line) => line.length > 0).map((line, i) => <polyline key={i} points={(line.length > 1 ? line : [...line, line[0]]).join(' ')} />)}
+    </svg>
+  );
+}
+
 /// id: of sorting; value: what is compared; a column without any value is left out.
-function columnsOf(state) {
+function columnsOf(state, speeds) {
   const {workers, job} = state;
   const fastest = (role) => Math.max(...workers.map((row) => (row.role === role && row.samples_per_second) || 0), 1e-9);
+  const most = (role) => Math.max(1e-9, ...workers.filter((row) => row.role === role).flatMap((row) => speeds.get(row.id) ?? []));
   const step = (row) => (row.role === 'conv-worker' && row.samples_per_second > 0 ? job?.batch / row.samples_per_second : null);
   const figure = (name) => (row) => row.figures[name] ?? null;
   const all = [
@@ -18,19 +43,21 @@ function columnsOf(state) {
     {id: 'seen', name: 'Last seen', value: (row) => row.last_seen_seconds, show: ago},
     {id: 'step', name: 'Step', value: step, show: (x) => (x === null ? unknown : x < 1 ? `${fixed(1000 * x, 0)} ms` : ago(x))},
     {id: 'speed', name: 'Samples/s', value: (row) => row.samples_per_second, show: (x, row) => <Meter ratio={x === null ? null : x / fastest(row.role)} text={rate(x)} />},
+    {id: 'pace', name: 'Last 5 min', value: (row) => mean(speeds.get(row.id) ?? []), show: (x, row) => <Spark values={speeds.get(row.id)} most={most(row.role)} />, title: 'Samples per second over the last five minutes; sorted by their mean'},
     {id: 'sends', name: 'Sends', value: (row) => row.sent_bytes_per_second, show: bytesRate},
     {id: 'queue', name: 'Queue', value: figure('queue'), show: whole, title: 'Activations that an FC worker has not used yet'},
     {id: 'outbox', name: 'Outbox', value: figure('outbox_bytes'), show: bytes, title: 'Bytes that wait for peers'},
     {id: 'residual', name: 'Residual', value: (row) => figure('residual_norm')(row) || null, show: (x) => (x === null ? unknown : x.toPrecision(3)), title: 'Norm of what compression holds back'},
+    {id: 'restarts', name: 'Restarts', value: (row) => row.restarts || null, show: whole, title: 'Times that it has joined again, as far as this monitor has seen'},
     {id: 'cpu', name: 'CPU', value: (row) => row.cpu_ratio, show: (x) => <Meter ratio={x} text={percent(x, 0)} />},
     {id: 'memory', name: 'Memory', value: (row) => row.memory_bytes, show: bytes},
   ];
-  return all.filter((column) => !['queue', 'outbox', 'residual', 'step'].includes(column.id) || workers.some((row) => column.value(row) !== null));
+  return all.filter((column) => !['queue', 'outbox', 'residual', 'step', 'pace', 'restarts'].includes(column.id) || workers.some((row) => column.value(row) !== null));
 }
 
-export function Workers({state, view}) {
+export function Workers({state, view, speeds}) {
   const {workers, alerts} = state;
-  const columns = columnsOf(state);
+  const columns = columnsOf(state, speeds);
   const health = (row) => healthOf(row, alerts);
   const text = {name: (row) => workerName(row, workers), host: (row) => row.host, state: health, waits: (row) => row.waits?.text ?? ''};
   const [key, descending] = view.sort.startsWith('-') ? [view.sort.slice(1), true] : [view.sort, false];
