@@ -28,6 +28,7 @@ struct DashboardOptions {
 ///   /api/v1/state     the newest state, JSON
 ///   /api/v1/events    server-sent events: "snapshot" first, then "state" each second; id = sequence
 ///   /api/v1/series    curves; ?resolution=1|10|60, or the whole run
+///   /api/v1/log       the newest events, JSON lines; ?from=ID
 ///   /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor
 ///   /metrics          Prometheus text format 0.0.4
 class Dashboard {
@@ -39,7 +40,7 @@ class Dashboard {
   Dashboard& operator=(const Dashboard&) = delete;
 
   /// Where the monitor actor publishes; lives as long as this.
-  StateSink& sink() { return board_; }
+  Board& sink() { return board_; }
   [[nodiscard]] std::uint16_t port() const { return server_->port(); }
   [[nodiscard]] const Board& board() const { return board_; }
 
@@ -50,6 +51,7 @@ class Dashboard {
   http::Response page(const http::Request& request);
   http::Response events(const http::Request& request);
   http::Response series(const http::Request& request);
+  http::Response log(const http::Request& request);
   http::Response metrics();
   void beat();
 
