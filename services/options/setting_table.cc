@@ -108,6 +108,8 @@ std::vector<Setting> make_table() {
           whole("monitor.port", "--monitor-port", 0, 65535, "HTTP port of the dashboard; 0: any free one", HG_MEMBER(monitor_port))),
       per_process(
           spec("monitor.bind", "--monitor-bind", "an address of this host", "HTTP address of the dashboard", HG_MEMBER(monitor_bind))),
+      per_process(text("monitor.tensorboard", "--tensorboard", folder,
+                       "folder for TensorBoard event files, in one folder for each run; empty: none", HG_MEMBER(tensorboard))),
 
       of_simulation(real("simulate.bandwidth", "--bandwidth", 0, 1e6, "Mbit/s of each process's network card, both ways; 0: unlimited",
                          HG_MEMBER(simulation.bandwidth_mbit))),

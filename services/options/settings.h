@@ -55,6 +55,7 @@ struct Settings {
   std::string health_file = "auto";       ///< a path, "auto" (/tmp/hourglass.health inside a container, else none) or "off"
   std::uint32_t monitor_port = 8080;
   std::string monitor_bind = "127.0.0.1";
+  std::string tensorboard;          ///< folder for event files; empty: none
   std::string log_format = "auto";  ///< auto | text | json
   std::string log_level = "info";   ///< debug | info | warning | error
 };
