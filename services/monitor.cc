@@ -5,12 +5,14 @@
 #include "learning/nn/model.h"
 #include "services/command.h"
 #include "services/dashboard/dashboard.h"
+#include "services/dashboard/event_log.h"
 #include "services/history/history_writer.h"
 #include "services/hosting/log.h"
 #include "services/hosting/ports.h"
 #include "services/hosting/role_process.h"
 #include "services/hosting/token_file.h"
 #include "services/options/setting.h"
+#include "services/tensorboard/tensorboard_writer.h"
 
 namespace hourglass {
 namespace {
@@ -25,6 +27,14 @@ KeyedTexts settings_of(const Job& job) {
   return out;
 }
 
+/// Null where no run folder is named.
+std::unique_ptr<EventLog> log_in(const std::string& folder, Board& board) {
+  if (folder.empty()) return nullptr;
+  return std::make_unique<EventLog>(folder + "/" + kEventLogFile, board, [](const Error& error) {
+    log_line(Severity::warning, "the event log of this run is not written", {{"cause", error.text}});
+  });
+}
+
 /// Null where no run folder is named, or where it takes no history: then the run is only shown.
 std::unique_ptr<HistoryWriter> history_in(const std::string& folder, StateSink* next) {
   if (folder.empty()) return nullptr;
@@ -35,6 +45,14 @@ std::unique_ptr<HistoryWriter> history_in(const std::string& folder, StateSink* 
   if (store.ok()) return std::make_unique<HistoryWriter>(std::move(store).value(), next, settings_of, complain);
   complain(store.error());
   return nullptr;
+}
+
+/// Null where no folder is named.
+std::unique_ptr<TensorboardWriter> events_in(const std::string& folder, StateSink* next) {
+  if (folder.empty()) return nullptr;
+  return std::make_unique<TensorboardWriter>(folder, own_host_name(), next, [](const Error& error) {
+    log_line(Severity::warning, "TensorBoard's event files are not written", {{"setting", "monitor.tensorboard"}, {"cause", error.text}});
+  });
 }
 
 /// The dashboard library needs none of the mathematics; here all of it is at hand.
@@ -92,9 +110,13 @@ ExitCode run_monitor(Invocation& invocation) {
   settings.port_file.clear();
   log_line(Severity::info, "dashboard",
            {{"url", "http://" + settings.monitor_bind + ":" + std::to_string(dashboard.value()->port()) + "/"}});
-  StateSink* page = &dashboard.value()->sink();
+  Board& board = dashboard.value()->sink();
+  const auto log = log_in(settings.run_dir, board);
+  StateSink* page = log ? static_cast<StateSink*>(log.get()) : &board;
   const auto history = history_in(settings.run_dir, page);
-  StateSink* sink = history ? history.get() : page;
+  StateSink* stored = history ? history.get() : page;
+  const auto events = events_in(settings.tensorboard, stored);
+  StateSink* sink = events ? events.get() : stored;
   return run_role(Role::monitor, settings,
                   [&](ProcessIdentity identity) { return make_monitor(sink, &dashboard.value()->commands(), std::move(identity)); });
 }

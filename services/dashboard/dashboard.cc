@@ -10,6 +10,7 @@
 
 #include "base/bytes.h"
 #include "services/dashboard/assets.h"
+#include "services/dashboard/event_log.h"
 #include "services/dashboard/page.h"
 #include "services/dashboard/prometheus.h"
 #include "services/dashboard/state_json.h"
@@ -156,6 +157,7 @@ Response Dashboard::route(const Request& request) {
   if (path == "/api/v1/speeds") return json(board_.speeds_json());
   if (path == "/api/v1/checkpoints") return json(checkpoints_.json());
   if (path.starts_with(kCheckpoints)) return checkpoint(path.substr(kCheckpoints.size()));
+  if (path == "/api/v1/log") return log(request);
   if (path == "/livez" || path == "/healthz") return plain(200, "ok\n");
   if (path == "/readyz") {
     return board_.newest().state->registered ? plain(200, "ok\n") : plain(503, "waiting for the aggregator\n");
@@ -164,9 +166,9 @@ Response Dashboard::route(const Request& request) {
   for (const Asset& asset : assets()) {
     if (path == asset.path) return file(asset, request);
   }
-  return failure(
-      404,
-      "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/checkpoints, /metrics, /livez, /readyz");
+  return failure(404,
+                 "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/log, /api/v1/checkpoints, "
+                 "/metrics, /livez, /readyz");
 }
 
 Response Dashboard::command(const Request& request) {
@@ -234,6 +236,18 @@ Response Dashboard::checkpoint(std::string_view name) {
   out.content_type = "application/octet-stream";
   out.file = std::move(file);
   out.headers = {{"Content-Disposition", "attachment; filename=\"" + std::string(name) + "\""}, {"Cache-Control", "no-store"}};
+  return out;
+}
+
+Response Dashboard::log(const Request& request) {
+  std::uint64_t from = 0;
+  if (const auto asked = request.query.find("from"); asked != request.query.end()) {
+    const char* end = asked->second.data() + asked->second.size();
+    const auto parsed = std::from_chars(asked->second.data(), end, from);
+    if (parsed.ec != std::errc() || parsed.ptr != end) return failure(400, "from is the id of an event, a whole number");
+  }
+  Response out = json(event_lines(*board_.newest().findings, from));
+  out.content_type = "application/x-ndjson";
   return out;
 }
 

@@ -38,6 +38,7 @@ struct DashboardOptions {
 ///   /api/v1/checkpoints/NAME   one of them, as a file
 ///   /api/v1/commands/pause   POST, or resume, checkpoint, stop; Authorization: Bearer TOKEN
 ///                     202 and its number: the state tells what became of it
+///   /api/v1/log       the newest events, JSON lines; ?from=ID
 ///   /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor
 ///   /metrics          Prometheus text format 0.0.4
 class Dashboard {
@@ -49,7 +50,7 @@ class Dashboard {
   Dashboard& operator=(const Dashboard&) = delete;
 
   /// Where the monitor actor publishes, and takes commands from; both live as long as this.
-  StateSink& sink() { return board_; }
+  Board& sink() { return board_; }
   CommandSource& commands() { return commands_; }
   [[nodiscard]] std::uint16_t port() const { return server_->port(); }
   [[nodiscard]] const Board& board() const { return board_; }
@@ -63,6 +64,7 @@ class Dashboard {
   http::Response page(const http::Request& request);
   http::Response events(const http::Request& request);
   http::Response series(const http::Request& request);
+  http::Response log(const http::Request& request);
   http::Response metrics();
   http::Response checkpoint(std::string_view name);
   void beat();

@@ -112,6 +112,8 @@ std::vector<Setting> make_table() {
           text_where("monitor.token", "--monitor-token", "8 to 128 of A-Z a-z 0-9 - _ . ~, or empty",
                      "lets people pause, resume, checkpoint, stop on the dashboard; empty: the run folder's monitor.token, or a new one",
                      HG_MEMBER(monitor_token), [](std::string_view text) { return text.empty() || is_token(text); })),
+      per_process(text("monitor.tensorboard", "--tensorboard", folder,
+                       "folder for TensorBoard event files, in one folder for each run; empty: none", HG_MEMBER(tensorboard))),
 
       of_simulation(real("simulate.bandwidth", "--bandwidth", 0, 1e6, "Mbit/s of each process's network card, both ways; 0: unlimited",
                          HG_MEMBER(simulation.bandwidth_mbit))),

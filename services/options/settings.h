@@ -56,6 +56,7 @@ struct Settings {
   std::uint32_t monitor_port = 8080;
   std::string monitor_bind = "127.0.0.1";
   std::string monitor_token;
+  std::string tensorboard;          ///< folder for event files; empty: none
   std::string log_format = "auto";  ///< auto | text | json
   std::string log_level = "info";   ///< debug | info | warning | error
 };

@@ -10,6 +10,7 @@
 #include "services/hosting/stop_signals.h"
 #include "services/options/validate.h"
 #include "services/supervisor/run_folder.h"
+#include "services/tensorboard/tensorboard_writer.h"
 
 namespace hourglass {
 namespace {
@@ -26,6 +27,19 @@ void share_processors(Settings& settings) {
   const std::uint32_t workers = settings.job.conv_workers + settings.job.fc_workers;
   settings.threads = std::max(1U, usable_processors() / workers);
   settings.job.threads = settings.threads;
+}
+
+/// The monitor says it too, in a log of its own that few people read.
+void warn_of_events(const Invocation& invocation) {
+  const std::string& folder = invocation.settings().tensorboard;
+  if (folder.empty()) return;
+  const Fields setting = {{"setting", "monitor.tensorboard"}};
+  if (!invocation.dashboard) {
+    return log_line(Severity::warning, "no TensorBoard event files: the monitor writes them, and --no-dashboard starts none", setting);
+  }
+  if (const Status status = can_write_events(folder); !status.ok()) {
+    log_line(Severity::warning, "no TensorBoard event files: " + status.error().text, setting);
+  }
 }
 
 LocalRun fail(const Invocation& invocation, const std::string& folder, ExitCode code, const std::string& reason) {
@@ -49,6 +63,7 @@ LocalRun run_locally(Invocation& invocation, const std::string& command, Onlooke
     return fail(invocation, "", code, invocation.resolved.problems.back().text);
   }
   for (const auto& warning : invocation.resolved.warnings) log_line(Severity::warning, warning);
+  warn_of_events(invocation);
   share_processors(settings);
   const bool resume = !invocation.resume.empty();
   if (resume) {

@@ -152,6 +152,9 @@ Status TrainRun::start_others() {
     const std::string port_file = folder_ + "/monitor.port";
     slots_.push_back(
         make_slot(Role::monitor, 1, {"--monitor-port", port, "--monitor-bind", settings.monitor_bind, "--port-file", port_file}));
+    if (!settings.tensorboard.empty()) {
+      slots_.back().arguments.insert(slots_.back().arguments.end(), {"--tensorboard", settings.tensorboard});
+    }
     const auto token = token_of(folder_, settings.monitor_token);
     if (port != "0") {
       // What follows # stays in the browser.

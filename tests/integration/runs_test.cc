@@ -2,6 +2,7 @@
 // `hourglass runs` on folders that real runs have left.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -59,6 +60,13 @@ TEST_F(Runs, AreListedShownComparedAndRemoved) {
   EXPECT_GE(shown["ledger"]["received"].get<int>(), 640 / 16);
   ASSERT_FALSE(shown["evaluations"].empty());
   EXPECT_DOUBLE_EQ(shown["accuracy"].get<double>(), result["accuracy"].get<double>());
+
+  std::ifstream log(folder_ + "/a/events.jsonl");
+  std::vector<std::string> texts;
+  for (std::string line; std::getline(log, line);) texts.push_back(Json::parse(line)["text"]);
+  EXPECT_NE(std::ranges::find(texts, "Run of lenet5 on synthetic"), texts.end());
+  EXPECT_NE(std::ranges::find(texts, "Phase: finished"), texts.end());
+  EXPECT_FALSE(fs::exists(folder_ + "/b/events.jsonl")) << "no monitor, no log";
 
   ASSERT_EQ(run({"runs", "show", folder_ + "/a"}), 0);
   EXPECT_NE(out_.find(pushes + " = " + pushes + " applied"), std::string::npos) << out_;

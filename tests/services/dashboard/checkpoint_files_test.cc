@@ -35,7 +35,7 @@ class CheckpointFilesTest : public testing::Test {
       if (begin.empty() || begin[0] != std::byte{'!'}) return std::nullopt;
       return CheckpointNote{2, 12.5, begin.size(), 1000, 7, 0.5};
     };
-    auto started = Dashboard::start({"127.0.0.1", 0, {}, folder_.string(), describe});
+    auto started = Dashboard::start({"127.0.0.1", 0, {}, "", folder_.string(), describe});
     ASSERT_TRUE(started.ok()) << started.error().text;
     dashboard_ = std::move(*started);
   }
