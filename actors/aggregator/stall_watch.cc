@@ -38,7 +38,8 @@ std::string StallWatch::look(Context& context, const GroupServer& group, const M
     const MemberTable::Row& row = members.rows().at(id);
     const bool steps = std::ranges::find(steppers, id) != steppers.end();
     const std::string step = steps ? std::to_string(clocks.pushed(id)) : "", silence = whole_seconds(now - row.last_seen);
-    text += (text.empty() ? "waiting for " : ", ") + row.member.name + (step.empty() ? "" : " at step " + step) + ", silent for " + silence + " s";
+    text += (text.empty() ? "waiting for " : ", ") + row.member.name + (step.empty() ? "" : " at step " + step) + ", silent for " +
+            silence + " s";
     const auto [told, first] = told_.try_emplace(id, now);
     if (!first && now - told->second < kTellAgain) continue;
     told->second = now;

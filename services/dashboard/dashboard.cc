@@ -13,6 +13,7 @@
 #include "services/dashboard/page.h"
 #include "services/dashboard/prometheus.h"
 #include "services/dashboard/state_json.h"
+#include "services/dashboard/trace.h"
 
 namespace hourglass {
 namespace {
@@ -149,6 +150,8 @@ Response Dashboard::route(const Request& request) {
   if (path == "/api/v1/state") return json(*board_.full_json());
   if (path == "/api/v1/events") return events(request);
   if (path == "/api/v1/series") return series(request);
+  if (path == "/api/v1/trace") return trace();
+  if (path == "/api/v1/timeline") return timeline(request);
   if (path == "/livez" || path == "/healthz") return plain(200, "ok\n");
   if (path == "/readyz") {
     return board_.newest().state->registered ? plain(200, "ok\n") : plain(503, "waiting for the aggregator\n");
@@ -157,7 +160,7 @@ Response Dashboard::route(const Request& request) {
   for (const Asset& asset : assets()) {
     if (path == asset.path) return file(asset, request);
   }
-  return failure(404, "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /metrics, /livez, /readyz");
+  return failure(404, "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/trace, /metrics, /livez, /readyz");
 }
 
 Response Dashboard::page(const Request&) {
@@ -191,6 +194,21 @@ Response Dashboard::series(const Request& request) {
   }
   auto body = series_json(*board_.newest().state, step);
   return body ? json(std::move(*body)) : failure(400, "resolution is 1, 10 or 60 seconds");
+}
+
+Response Dashboard::trace() {
+  Response out = json(trace_json(*board_.newest().state));
+  out.headers.emplace_back("Content-Disposition", "attachment; filename=\"hourglass-trace.json\"");
+  return out;
+}
+
+Response Dashboard::timeline(const Request& request) {
+  const auto asked = request.query.find("seconds");
+  const std::string text = asked == request.query.end() ? "10" : asked->second;
+  for (const int seconds : {10, 30, 60}) {
+    if (text == std::to_string(seconds)) return json(timeline_json(*board_.newest().state, seconds));
+  }
+  return failure(400, "seconds is 10, 30 or 60");
 }
 
 Response Dashboard::metrics() {

@@ -28,6 +28,8 @@ struct DashboardOptions {
 ///   /api/v1/state     the newest state, JSON
 ///   /api/v1/events    server-sent events: "snapshot" first, then "state" each second; id = sequence
 ///   /api/v1/series    curves; ?resolution=1|10|60, or the whole run
+///   /api/v1/trace     what every process did in the last minute, as a Chrome trace
+///   /api/v1/timeline  the same for the page's timeline; ?seconds=10|30|60
 ///   /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor
 ///   /metrics          Prometheus text format 0.0.4
 class Dashboard {
@@ -50,6 +52,8 @@ class Dashboard {
   http::Response page(const http::Request& request);
   http::Response events(const http::Request& request);
   http::Response series(const http::Request& request);
+  http::Response trace();
+  http::Response timeline(const http::Request& request);
   http::Response metrics();
   void beat();
 

@@ -2,12 +2,14 @@
 import {render} from 'preact';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
+import './timeline.css';
 import {Charts} from './charts.jsx';
 import {Alerts, Events} from './events.jsx';
 import {ago, epochNumber, percent} from './format.js';
 import {LedgerPanel, StalenessPanel} from './ledger.jsx';
 import {Run} from './run.jsx';
 import {Store} from './store.js';
+import {Timeline} from './timeline.jsx';
 import {Toolbar} from './toolbar.jsx';
 import {Topology} from './topology.jsx';
 import {View} from './view.js';
@@ -59,6 +61,7 @@ function App({store, view}) {
           <Topology state={state} />
           <Toolbar view={view} />
           <Charts store={store} view={view} />
+          <Timeline view={view} />
           <Workers state={state} view={view} />
           {state.ledger && <div class="pair"><LedgerPanel ledger={state.ledger} /><StalenessPanel state={state} /></div>}
           <Events events={store.events} view={view} />
@@ -66,7 +69,7 @@ function App({store, view}) {
       </main>
       <footer>
         <span>Hourglass {state?.build}</span>{state?.run?.id && <span>run {state.run.id}</span>}
-        <span><a href="/api/v1/state">JSON</a></span><span><a href="/metrics">Prometheus</a></span><span><a href="/licenses.txt">Licences</a></span>
+        <span><a href="/api/v1/state">JSON</a></span><span><a href="/api/v1/trace" download="hourglass-trace.json">Trace</a></span><span><a href="/metrics">Prometheus</a></span><span><a href="/licenses.txt">Licences</a></span>
       </footer>
     </>
   );
