@@ -204,7 +204,10 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     if (group == nullptr || (message.group == Group::conv) != in_conv_group(from)) {
       return context.count("refused.pushes_of_strangers", 1);
     }
+    const Instant began = context.now();
+    const std::uint64_t flow = flow_id(Flow::push, from, message.clock);
     group->on(context, from, std::move(message));
+    context.span(SpanKind::apply, began, {.in = flow});
     advance(context);
   }
 
@@ -625,6 +628,9 @@ class Aggregator final : public Handles<Aggregator, Hello, Heartbeat, Activity, 
     for (const auto& [name, value] : context.metrics()) {
       if (own.values.size() < limits::kMetrics && std::isfinite(value)) own.values.push_back({name, value});
     }
+    SpanRing::Taken taken = context.spans().take(started_);
+    own.spans = std::move(taken.spans);
+    own.spans_dropped = taken.dropped;
     const Parcel status_parcel = pack(status), own_parcel = pack(own);
     for (const ActorId id : monitors) {
       (void)context.post(id, status_parcel);

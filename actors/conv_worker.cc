@@ -45,6 +45,7 @@ struct UnderWay {
   Parcel parcel;
   ActorId fc;
   Instant sent{};
+  std::uint64_t gradients_flow = 0;  ///< of the answer, in the trace
 };
 
 class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, RunPhase, HeartbeatReply, LeaseUpdate, Batch,
@@ -118,8 +119,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   void on(Context& context, ActorId, Batch&& message) {
     if (samples_) {
+      const Instant began = context.now();
       const Status restored = samples_->restore(message);
       if (!restored.ok()) return membership_.leave(context, ExitCode::bad_data, restored.error().text);
+      context.span(SpanKind::load, began);
     }
     if (!group_ || !fits(message)) {
       context.count("batches_refused", 1);
@@ -172,7 +175,9 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void on(Context& context, ActorId from, ParameterUpdate&& message) {
+    const Instant began = context.now();
     if (!group_ || !group_->on(context, from, message)) return;
+    context.span(SpanKind::apply, began);
     if (message.local_steps > 0) units_.set({message.local_steps, std::max(1U, message.step_batches)});
     after_update(context);
   }
@@ -278,6 +283,8 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
   }
 
   void forward(Context& context, Batch&& batch) {
+    const Instant began = context.now();
+    context.spans().wait_until(began);
     UnderWay state;
     state.lease = batch.lease;
     state.mode = batch.mode;
@@ -292,6 +299,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     boundary_.resize(state.samples * width);
     const bool train = batch.mode == Mode::train;
     state.tape = network.forward(*state.parameters, state.input, state.samples, boundary_, train);
+    context.span(train ? SpanKind::forward : SpanKind::evaluate, began, {.in = flow_id(Flow::batch, context.self(), batch.lease)});
     if (train) {
       context.gauge("unit", static_cast<double>(units_.next(group_->clock())));
       units_.started();
@@ -315,8 +323,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
       context.wake_after(0ns, kPumpTimer);
       return;
     }
+    const Instant coding = context.now();
     Activations message;
     message.batch = ++batches_;
+    state.gradients_flow = flow_id(Flow::gradients, context.self(), message.batch);
     message.mode = batch.mode;
     message.conv_version = state.version;
     message.progress = batch.progress;
@@ -328,6 +338,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     state.parcel = pack(message);
     UnderWay& kept = under_way_.emplace(message.batch, std::move(state)).first->second;
     send_activations(context, kept);
+    context.span(SpanKind::encode, coding, {.out = flow_id(Flow::activations, context.self(), message.batch)});
   }
 
   /// Stable while the roster is: worker i of P sends to FC worker i mod F.
@@ -358,7 +369,10 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   /// Backward pass; where that completes one, an optimizer step; where that completes a unit, a push.
   void learn(Context& context, UnderWay& batch, std::span<const float> output_gradient, LeaseResult result) {
+    const Instant began = context.now();
+    context.spans().wait_until(began);
     job_model_->model.conv->backward(*batch.parameters, *batch.tape, output_gradient, gradient_, {});
+    context.span(SpanKind::backward, began, {.in = batch.gradients_flow});
     if (noise_) noise_->take(gradient_, batch.samples);
     unit_version_ = units_.begun() ? std::min(unit_version_, batch.version) : batch.version;
     unit_progress_ = batch.progress;
@@ -379,6 +393,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
 
   /// The optimizer's step on the gradients since the last one.
   void step(Context& context, std::shared_ptr<const std::vector<float>> parameters) {
+    const Instant began = context.now();
     if (const auto batches = static_cast<float>(units_.step_batches()); batches > 1) {
       for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] = step_sum_[i] / batches;
       std::fill(step_sum_.begin(), step_sum_.end(), 0.0F);
@@ -388,6 +403,7 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     parameters.reset();  // else the replica would copy what nobody else reads
     group_->replica().step(gradient_);
     units_.stepped();
+    context.span(SpanKind::step, began);
   }
 
   void push(Context& context, bool flush) {
@@ -397,10 +413,12 @@ class ConvWorker final : public Handles<ConvWorker, Welcome, Refuse, Roster, Run
     Gathered said;
     if (noise_ && !flush) said.noise = noise_->read();
     if (!flush) layers_->look(context, group_->replica());
+    const Instant began = context.now();
     const bool made =
         group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_, std::move(said));
     if (made && !flush) layers_->pushed(context, group_->replica());
     if (made) {
+      context.span(SpanKind::encode, began, {.out = flow_id(Flow::push, context.self(), clock)});
       leases_.pushed(clock);
     } else {
       leases_.dropped();

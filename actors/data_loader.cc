@@ -160,6 +160,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
   }
 
   bool send(Context& context, ActorId worker, const Lease& lease) {
+    const Instant began = context.now();
     Batch batch;
     batch.lease = lease.id;
     batch.mode = lease.mode;
@@ -169,6 +170,7 @@ class DataLoader final : public Handles<DataLoader, Welcome, Refuse, Roster, Run
     HG_CHECK(samples_->gather(batch).ok(), "leases are of samples that there are");
     if (job().local_data) Samples::strip(batch);
     if (context.send(worker, batch).ok()) {
+      context.span(SpanKind::load, began, {.out = flow_id(Flow::batch, worker, lease.id)});
       if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"epoch", std::to_string(lease.epoch)}});
       return true;
     }

@@ -231,6 +231,8 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
 
   void evaluate(Context& context, ActorId from, const Activations& message) {
     if (!ready()) return;  // an earlier FC worker's state may be on its way here; the CONV worker repeats
+    const Instant began = context.now();
+    context.spans().wait_until(began);
     const std::size_t rows = message.tensor.rows;
     activations_.resize(rows * message.tensor.columns);
     if (!compress::decode_boundary(message.tensor, activations_).ok()) return context.count("activations_invalid", 1);
@@ -243,6 +245,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     answer.loss_sum = loss.loss_sum;
     answer.hits = loss.hits;
     (void)context.send(from, answer);  // lost: the CONV worker repeats its activations
+    context.span(SpanKind::evaluate, began, {.in = flow_id(Flow::activations, from, message.batch)});
     context.count("samples_evaluated", static_cast<double>(rows));
   }
 
@@ -308,6 +311,11 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
 
   /// Forward, loss and backward of what was taken, as one atomic step; then the answers.
   void step(Context& context, const std::vector<Queued>& taken, std::size_t rows) {
+    const Instant began = context.now();
+    context.spans().wait_until(began);
+    for (std::size_t i = 1; i < taken.size(); ++i) {  // one step takes several batches: a flow ends at its beginning for each
+      context.spans().add(SpanKind::forward, began, began, {.in = flow_id(Flow::activations, taken[i].from, taken[i].batch)});
+    }
     const std::size_t width = network().input().size();
     activations_.clear();
     labels_.clear();
@@ -324,6 +332,8 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     activation_gradient_.resize(activations_.size());
     const auto tape = network().forward(*parameters, activations_, rows, logits_, true);
     const nn::LossResult loss = nn::softmax_cross_entropy(logits_, labels_, job().classes, logit_gradient_);
+    context.span(SpanKind::forward, began, {.in = flow_id(Flow::activations, taken.front().from, taken.front().batch)});
+    const Instant back = context.now();
     network().backward(*parameters, *tape, logit_gradient_, gradient_, activation_gradient_);
     if (!params::all_finite(activation_gradient_)) {
       context.count("batches_nonfinite", 1);
@@ -332,6 +342,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     if (masks_) {
       for (std::size_t i = 0; i < activations_.size(); ++i) activation_gradient_[i] = activations_[i] == 0 ? 0.0F : activation_gradient_[i];
     }
+    context.span(SpanKind::backward, back);
     answer(context, taken, rows);
     learn(context, parameters, taken.size(), progress, static_cast<std::uint32_t>(rows));
     if (!std::exchange(at_work_, true)) context.log(Severity::info, "at work", {{"version", std::to_string(version())}});
@@ -346,6 +357,7 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
     const std::size_t width = network().input().size();
     std::size_t at = 0;
     for (const Queued& batch : taken) {
+      const Instant began = context.now();
       const std::size_t own = batch.labels.size();
       const auto part = std::span(activation_gradient_).subspan(at * width, own * width);
       const float scale = static_cast<float>(rows) / static_cast<float>(own);
@@ -363,12 +375,14 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       Parcel kept = pack(out);
       (void)context.post(batch.from, kept);  // lost: the repeat of its activations fetches it
       answers_[batch.from].answer(batch.batch, std::move(kept));
+      context.span(SpanKind::encode, began, {.out = flow_id(Flow::gradients, batch.from, batch.batch)});
       at += own;
     }
   }
 
   void learn(Context& context, const std::shared_ptr<const std::vector<float>>& parameters, std::size_t batches, double progress,
              std::uint32_t rows) {
+    const Instant began = context.now();
     // The learning rate is that of one batch of every CONV worker together: as on the conv side, where each push weighs 1/P. How many
     // batches happen to be taken at a time must not matter.
     const double scale = static_cast<double>(batches) / static_cast<double>(std::max<std::size_t>(1, served(context).size()));
@@ -379,21 +393,28 @@ class FcWorker final : public Handles<FcWorker, Welcome, Refuse, Roster, RunPhas
       params::add(*own_, gradient_);
       ++own_version_;
       context.gauge("version", static_cast<double>(own_version_));
-      return;
+      return context.span(SpanKind::step, began);
     }
     unit_version_ = in_unit_ == 0 ? group_->replica().version() : unit_version_;
     group_->replica().step(gradient_);
+    context.span(SpanKind::step, began);
     unit_samples_ += rows;
     unit_progress_ = progress;
     if (++in_unit_ >= job().local_steps) push(context, false);
   }
 
   void push(Context& context, bool flush) {
+    const Instant began = context.now();
+    const std::uint64_t clock = group_->clock();
     const std::uint64_t base = in_unit_ == 0 ? group_->replica().version() : unit_version_;
     if (!flush) layers_->look(context, group_->replica());
     const bool made = group_->push(context, base, unit_samples_, unit_progress_, flush, job().flush_residual && !gradients_);
     if (made && !flush) layers_->pushed(context, group_->replica());
-    if (!made) steps_ -= in_unit_;
+    if (made) {
+      context.span(SpanKind::encode, began, {.out = flow_id(Flow::push, context.self(), clock)});
+    } else {
+      steps_ -= in_unit_;
+    }
     in_unit_ = unit_samples_ = 0;
     context.gauge("residual_norm", group_->replica().residual_norm());
   }

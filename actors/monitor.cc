@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "actors/monitor_metrics.h"
+#include "actors/monitor_spans.h"
 #include "runtime/membership_client.h"
 
 namespace hourglass {
@@ -84,6 +85,7 @@ class Monitor final : public Handles<Monitor, Welcome, Refuse, Roster, RunPhase,
   Phase phase_ = Phase::waiting;
   double smooth_rate_ = 0;  ///< samples per second, for the time left
   MetricBook book_;
+  SpanBook spans_;
   std::map<ActorId, Instant> gone_since_;  ///< of those that the newest status calls gone
   std::uint64_t strangers_ = 0;
   std::uint64_t own_reports_ = 0;
@@ -112,6 +114,7 @@ void Monitor::wake(Context& context, std::uint32_t timer) {
   if (timer != kTickTimer || closed_) return;
   own_metrics(context);
   forget_gone(context);
+  spans_.forget_old(seconds(context.now() - started_));
   publish(context);
   context.wake_after(kTick, kTickTimer);
 }
@@ -129,6 +132,7 @@ void Monitor::begin_run() {
   run_ = client_.welcome().run;
   status_ = nullptr;
   book_ = {};
+  spans_ = {};
   gone_since_.clear();
   series_ = {};
   series_changed_ = true;
@@ -165,6 +169,9 @@ void Monitor::on(Context& context, ActorId from, MetricReport&& message) {
     ++strangers_;
     return;
   }
+  const ActorMetrics* known = book_.find(from);
+  if (known == nullptr || message.sequence > known->sequence) spans_.report(from, message, seconds(context.now() - started_));
+  if (spans_.refused() > 0) context.gauge("spans_refused", static_cast<double>(spans_.refused()));
   book_.report(from, message, context.now());
   if (message.last) leave_when_complete(context);
 }
@@ -275,6 +282,7 @@ void Monitor::publish(Context& context) {
   fill_actors(*state, context);
   fill_traffic(*state, now);
   state->series = series_published_;
+  state->spans = spans_.snapshot();
   state->reports_of_strangers = strangers_;
   state->commands = commands_.states();
   sink_->publish(std::move(state));

@@ -12,6 +12,7 @@
 
 #include "actors/command_post.h"
 #include "actors/monitor_series.h"
+#include "actors/monitor_spans.h"
 #include "base/ids.h"
 #include "messages/job.h"
 #include "messages/message_type.h"
@@ -72,9 +73,10 @@ struct DashboardState {
   double eta_seconds = kUnknown;            ///< until the training data is used up
   std::vector<ActorState> actors;           ///< ordered by role and number; members long gone are left out
   std::array<TrafficState, kTraffics> traffic{};
-  double bytes_per_second = 0;             ///< socket bytes sent by all processes
-  std::shared_ptr<const Series> series;    ///< never null
-  std::uint64_t reports_of_strangers = 0;  ///< from senders that are no members
+  double bytes_per_second = 0;                ///< socket bytes sent by all processes
+  std::shared_ptr<const Series> series;       ///< never null
+  std::shared_ptr<const SpanSnapshot> spans;  ///< the last minute, on the clock of `uptime_seconds`; null: nobody told any
+  std::uint64_t reports_of_strangers = 0;     ///< from senders that are no members
   std::shared_ptr<const std::deque<CommandState>> commands = std::make_shared<const std::deque<CommandState>>();  ///< never null
 };
 

@@ -101,7 +101,10 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     const std::uint64_t base = message.base_version;
     const std::uint32_t samples = message.samples;
     const std::uint64_t merged = server_->ledger().applied();
+    const Instant began = context.now();
+    const std::uint64_t flow = flow_id(Flow::push, from, message.clock);
     server_->on(context, from, std::move(message));
+    context.span(SpanKind::apply, began, {.in = flow});
     if (server_->ledger().applied() > merged) {
       base_version_ = gathered_ == 0 ? base : std::min(base_version_, base);
       samples_ += samples;
@@ -212,7 +215,9 @@ class TreeNode final : public Handles<TreeNode, Welcome, Refuse, Roster, RunPhas
     for (const ActorId id : server_->members()) gathered.carried.push_back({id, server_->clocks().pushed(id)});
     sent_.emplace_back(clock, gathered.carried);
     const std::uint64_t base = gathered_ == 0 ? member_->replica().version() : base_version_;
+    const Instant began = context.now();
     (void)member_->push(context, base, samples_, 0, flush, true, std::move(gathered));
+    context.span(SpanKind::encode, began, {.out = flow_id(Flow::push, context.self(), clock)});
     round_ = server_->clocks().slowest();
     gathered_ = 0;
     samples_ = 0;

@@ -7,6 +7,7 @@
 
 #include "messages/fields.h"
 #include "messages/message_type.h"
+#include "messages/span.h"
 
 namespace hourglass {
 
@@ -22,13 +23,15 @@ struct MetricValue {
 };
 
 /// Every process -> monitor and aggregator, each second and with its last breath. Values are cumulative, so a lost report loses
-/// nothing but time.
+/// nothing but time; the spans, which only monitors get, are those since the last report.
 struct MetricReport {
   static constexpr MessageType kType = MessageType::metric_report;
   std::uint64_t sequence = 0;
   double uptime_seconds = 0;
   bool last = false;
   std::vector<MetricValue> values;
+  std::vector<Span> spans;          ///< the newest, by end
+  std::uint32_t spans_dropped = 0;  ///< earlier ones of the same interval
 
   template <class Self, class V>
   static void fields(Self& m, V& v) {
@@ -36,6 +39,8 @@ struct MetricReport {
     v.real(m.uptime_seconds);
     v.flag(m.last);
     v.items(m.values, limits::kMetrics);
+    v.items(m.spans, limits::kSpans);
+    v.number(m.spans_dropped);
   }
 };
 

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "messages/codec.h"
 #include "messages/envelope.h"
+#include "runtime/span_ring.h"
 #include "runtime/storage.h"
 
 namespace hourglass {
@@ -63,6 +64,10 @@ class Context {
   virtual void count(std::string_view metric, double amount) = 0;  ///< cumulative
   virtual void gauge(std::string_view metric, double value) = 0;
   [[nodiscard]] virtual const std::map<std::string, double, std::less<>>& metrics() const = 0;  ///< of this actor, reactor's included
+  /// What this process did when; monitors are told.
+  virtual SpanRing& spans() = 0;
+  /// A span from `begin` to now.
+  void span(SpanKind kind, Instant begin, SpanFlow flow = {}) { spans().add(kind, begin, now(), flow); }
   virtual void log(Severity severity, std::string_view event, Fields fields = {}) = 0;
   virtual Storage& storage() = 0;
   /// The process ends after what is queued has been sent, or after a bounded wait.

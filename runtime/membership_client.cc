@@ -158,11 +158,16 @@ void MembershipClient::report(Context& context, bool last) {
     if (report.values.size() >= limits::kMetrics) break;
     if (std::isfinite(value) && name.size() <= limits::kNameBytes) report.values.push_back({name, value});
   }
-  const Parcel parcel = pack(report);
-  for (const Member& monitor : members(Role::monitor)) {
+  const Parcel without_spans = pack(report);
+  SpanRing::Taken taken = context.spans().take(started_);
+  report.spans = std::move(taken.spans);
+  report.spans_dropped = taken.dropped;
+  const auto monitors = members(Role::monitor);
+  const Parcel parcel = monitors.empty() ? without_spans : pack(report);
+  for (const Member& monitor : monitors) {
     if (monitor.id != context.self()) (void)context.post(monitor.id, parcel);  // lossy by design
   }
-  (void)context.post(kAggregator, parcel);  // the books of the run: history rows tell bytes as of the last second
+  (void)context.post(kAggregator, without_spans);  // the books of the run: history rows tell bytes as of the last second
 }
 
 void MembershipClient::leave(Context& context, ExitCode code, const std::string& reason) {

@@ -12,6 +12,7 @@ bool SimContext::has_room(ActorId to, std::size_t body_bytes) const { return rea
 void SimContext::introduce(ActorId peer, const std::string& endpoint) { reactor_.introduce(node_, peer, endpoint); }
 void SimContext::forget(ActorId peer) { node_.introduced.erase(peer); }
 void SimContext::wake_after(Duration delay, std::uint32_t timer) { reactor_.wake_after(node_, delay, timer); }
+SpanRing& SimContext::spans() { return node_.spans; }
 void SimContext::count(std::string_view metric, double amount) { node_.metrics.count(metric, amount); }
 void SimContext::gauge(std::string_view metric, double value) { node_.metrics.gauge(metric, value); }
 const std::map<std::string, double, std::less<>>& SimContext::metrics() const { return node_.metrics.values(); }

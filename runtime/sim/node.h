@@ -31,6 +31,7 @@ class SimContext final : public Context {
   void count(std::string_view metric, double amount) override;
   void gauge(std::string_view metric, double value) override;
   [[nodiscard]] const std::map<std::string, double, std::less<>>& metrics() const override;
+  SpanRing& spans() override;
   void log(Severity severity, std::string_view event, Fields fields) override;
   Storage& storage() override;
   void exit(ExitCode code, std::string reason) override;
@@ -52,6 +53,7 @@ struct Node {
   MemoryStorage& storage;
   SimContext context;
   Metrics metrics;
+  SpanRing spans;
   std::map<std::uint32_t, std::uint64_t> timers;  ///< number -> the wake that counts; earlier ones were replaced
   std::uint64_t wakes_asked = 0;
   std::map<ActorId, std::uint64_t> sequences;  ///< of the messages to each receiver

@@ -41,6 +41,7 @@ class ZmqReactor::Loop final : public Context {
   void count(std::string_view metric, double amount) override { metrics_.count(metric, amount); }
   void gauge(std::string_view metric, double value) override { metrics_.gauge(metric, value); }
   [[nodiscard]] const std::map<std::string, double, std::less<>>& metrics() const override { return metrics_.values(); }
+  SpanRing& spans() override { return spans_; }
   /// Warnings that carry a field "peer" pass once a minute for each event and peer.
   void log(Severity severity, std::string_view event, Fields fields) override;
   Storage& storage() override { return *storage_; }
@@ -57,6 +58,7 @@ class ZmqReactor::Loop final : public Context {
   std::chrono::steady_clock::time_point began_;
   Random random_;
   Metrics metrics_;
+  SpanRing spans_;
   TimerQueue timers_;
   LogLimiter limiter_;
   std::unique_ptr<Storage> storage_;

@@ -14,6 +14,7 @@
 #include "services/dashboard/page.h"
 #include "services/dashboard/prometheus.h"
 #include "services/dashboard/state_json.h"
+#include "services/dashboard/trace.h"
 
 namespace hourglass {
 namespace {
@@ -158,6 +159,8 @@ Response Dashboard::route(const Request& request) {
   if (path == "/api/v1/checkpoints") return json(checkpoints_.json());
   if (path.starts_with(kCheckpoints)) return checkpoint(path.substr(kCheckpoints.size()));
   if (path == "/api/v1/log") return log(request);
+  if (path == "/api/v1/trace") return trace();
+  if (path == "/api/v1/timeline") return timeline(request);
   if (path == "/livez" || path == "/healthz") return plain(200, "ok\n");
   if (path == "/readyz") {
     return board_.newest().state->registered ? plain(200, "ok\n") : plain(503, "waiting for the aggregator\n");
@@ -167,7 +170,7 @@ Response Dashboard::route(const Request& request) {
     if (path == asset.path) return file(asset, request);
   }
   return failure(404,
-                 "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/log, /api/v1/checkpoints, "
+                 "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/log, /api/v1/trace, /api/v1/checkpoints, "
                  "/metrics, /livez, /readyz");
 }
 
@@ -249,6 +252,21 @@ Response Dashboard::log(const Request& request) {
   Response out = json(event_lines(*board_.newest().findings, from));
   out.content_type = "application/x-ndjson";
   return out;
+}
+
+Response Dashboard::trace() {
+  Response out = json(trace_json(*board_.newest().state));
+  out.headers.emplace_back("Content-Disposition", "attachment; filename=\"hourglass-trace.json\"");
+  return out;
+}
+
+Response Dashboard::timeline(const Request& request) {
+  const auto asked = request.query.find("seconds");
+  const std::string text = asked == request.query.end() ? "10" : asked->second;
+  for (const int seconds : {10, 30, 60}) {
+    if (text == std::to_string(seconds)) return json(timeline_json(*board_.newest().state, seconds));
+  }
+  return failure(400, "seconds is 10, 30 or 60");
 }
 
 Response Dashboard::metrics() {

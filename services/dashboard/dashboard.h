@@ -39,6 +39,8 @@ struct DashboardOptions {
 ///   /api/v1/commands/pause   POST, or resume, checkpoint, stop; Authorization: Bearer TOKEN
 ///                     202 and its number: the state tells what became of it
 ///   /api/v1/log       the newest events, JSON lines; ?from=ID
+///   /api/v1/trace     what every process did in the last minute, as a Chrome trace
+///   /api/v1/timeline  the same for the page's timeline; ?seconds=10|30|60
 ///   /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor
 ///   /metrics          Prometheus text format 0.0.4
 class Dashboard {
@@ -65,6 +67,8 @@ class Dashboard {
   http::Response events(const http::Request& request);
   http::Response series(const http::Request& request);
   http::Response log(const http::Request& request);
+  http::Response trace();
+  http::Response timeline(const http::Request& request);
   http::Response metrics();
   http::Response checkpoint(std::string_view name);
   void beat();

@@ -79,6 +79,7 @@ class MonitorBench final : public Context {
   void gauge(std::string_view metric, double value) override { metrics_.gauge(metric, value); }
   [[nodiscard]] const std::map<std::string, double, std::less<>>& metrics() const override { return metrics_.values(); }
   [[nodiscard]] double metric(std::string_view name) const { return metrics_.value(name); }
+  SpanRing& spans() override { return spans_; }
   void log(Severity, std::string_view, Fields) override {}
   Storage& storage() override { check_failed(__FILE__, __LINE__, "storage", "the monitor writes no file"); }
   void exit(ExitCode code, std::string) override { exit_code = code; }
@@ -103,6 +104,7 @@ class MonitorBench final : public Context {
   Random random_{1};
   std::map<std::uint32_t, Instant> timers_;
   Metrics metrics_;
+  SpanRing spans_;
 };
 
 }  // namespace hourglass

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 constexpr ActorId kConv{Role::conv_worker, 11};
 
 MetricReport report(std::uint64_t sequence, double uptime, std::vector<MetricValue> values) {
-  return {sequence, uptime, false, std::move(values)};
+  return {sequence, uptime, false, std::move(values), {}, 0};
 }
 
 TEST(MetricBook, ActorsAreBoundedAndTotalsExact) {

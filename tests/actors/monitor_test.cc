@@ -20,7 +20,7 @@ Member member(ActorId id, std::uint32_t number, bool active = true) {
 }
 
 MetricReport report(std::uint64_t sequence, double uptime, std::vector<MetricValue> values, bool last = false) {
-  return {sequence, uptime, last, std::move(values)};
+  return {sequence, uptime, last, std::move(values), {}, 0};
 }
 
 RunStatus status(Phase phase, double seconds) {
@@ -100,6 +100,31 @@ TEST_F(MonitorTest, ChangeOfPhaseIsPublishedAtOnceButNotInAFlood) {
   EXPECT_EQ(state().phase, Phase::flushing);
   for (int i = 0; i < 100; ++i) bench_.deliver(kAggregator, RunPhase{1, i % 2 == 0 ? Phase::training : Phase::flushing});
   EXPECT_EQ(sink_.count, before + 1);
+}
+
+TEST_F(MonitorTest, SpansAreKeptOfMembersOnceAndForThisRunOnly) {
+  join_all();
+  MetricReport told = report(1, 10.0, {});
+  told.spans = {{SpanKind::forward, 9'000'000, 1000, 0, 0}, {SpanKind::step, 99'000'000, 1000, 0, 0}};
+  bench_.deliver(kConv, told);
+  bench_.deliver(kConv, told);
+  bench_.deliver({Role::conv_worker, 999}, told);
+  bench_.advance(1s);
+  ASSERT_EQ(state().spans->size(), 1U);
+  const ActorSpans& kept = state().spans->at(kConv);
+  ASSERT_EQ(kept.chunks.size(), 1U) << "the same report once more";
+  EXPECT_EQ(kept.chunks.front()->spans.size(), 1U) << "one had not happened yet";
+  EXPECT_DOUBLE_EQ(kept.offset_seconds, -10);
+  EXPECT_EQ(bench_.metric("spans_refused"), 1);
+  bench_.advance(70s);
+  EXPECT_TRUE(state().spans->empty());
+  told.sequence = 2;
+  bench_.deliver(kConv, told);
+  bench_.advance(1s);
+  EXPECT_EQ(state().spans->size(), 1U);
+  join(1, kRun + 1);
+  bench_.advance(1s);
+  EXPECT_TRUE(state().spans->empty());
 }
 
 TEST_F(MonitorTest, RatesAreDifferencesOverTheSendersUptime) {

@@ -8,6 +8,7 @@ import {createRequire} from 'node:module';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {chromium} from 'playwright-core';
+import {checkTrace} from './trace_check.mjs';
 
 const [demo, browserPath = '/usr/bin/chromium', only = ''] = process.argv.slice(2);
 const flags = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
@@ -254,6 +255,7 @@ const steps = {
         let checked = page;
         if (javaScriptEnabled) {
           await until(async () => (await page.locator('.node').count()) > 4);
+          await page.waitForSelector('[data-strip]');
           await page.locator('button[aria-label^="Table: Loss"]').click();
           await page.locator('summary[aria-label^="Export: Samples"]').click();
         } else {
@@ -277,6 +279,7 @@ const steps = {
     try {
       const page = await open(browser, server.url, {viewport: {width: 1360, height: 900}}, outside, errors);
       await page.waitForSelector('.chart canvas');
+      await page.waitForSelector('[data-strip]');
       const all = await page.evaluate(() => [...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')]
         .filter((e) => e.checkVisibility()).map((e, i) => (e.dataset.stop = String(i))).length);
       const reached = new Set();
@@ -350,6 +353,27 @@ const steps = {
     } finally {
       await server.stop();
       rmSync(run, {recursive: true, force: true});
+    }
+  },
+
+  async 'the timeline shows what everybody did, and its trace is valid'(browser, outside, errors) {
+    const server = await serve(20, 1000, 3);
+    try {
+      const page = await open(browser, server.url, {acceptDownloads: true}, outside, errors);
+      await page.waitForSelector('[data-strip]');
+      assert.deepEqual(await page.locator('.lane .who').allTextContents(), ['Aggregator', 'Data loader', 'CONV worker 1', 'CONV worker 2', 'CONV worker 3', 'FC worker 1']);
+      await page.locator('[data-strip^=conv-worker]').first().focus();
+      await page.keyboard.press('ArrowLeft');
+      await page.keyboard.press('ArrowLeft');
+      await page.locator('.reading', {hasText: /CONV worker 1: step, 5.00 ms, began \d/}).waitFor();
+      await page.locator('button[aria-label="Table: Timeline"]').click();
+      const cells = await page.locator('.timeline tbody tr').nth(2).locator('td').allTextContents();
+      [0, 32, 14, 6.4, 2, 0, 0, 36].forEach((share, i) => assert.ok(Math.abs(parseFloat(cells[i]) - share) < 2, `${cells.join()}: column ${i} is not ${share} %`));
+      const [download] = await Promise.all([page.waitForEvent('download'), page.locator('.timeline a').click()]);
+      const {spans, flows} = checkTrace(readFileSync(await download.path(), 'utf8'));
+      assert.ok(spans > 2000 && flows > 900, `${spans} spans, ${flows} flows`);
+    } finally {
+      await server.stop();
     }
   },
 

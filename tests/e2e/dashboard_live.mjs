@@ -7,6 +7,7 @@ import {existsSync, mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:f
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {chromium} from 'playwright-core';
+import {checkTrace} from './trace_check.mjs';
 
 const [hourglass, browserPath = '/usr/bin/chromium'] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'dashboard-live-'));
@@ -49,6 +50,15 @@ try {
   const eventsText = async () => (await page.locator('.events li').allTextContents()).join('\n');
   await until('steps are made', async () => number(await page.locator('[data-field="ledger.applied"]').textContent().catch(() => '0')) > 20);
   console.log('ok    the page of a live job');
+
+  await page.waitForSelector('[data-strip^=conv-worker]');
+  const joined = await until('flows between the actors are known', async () => {
+    const figures = checkTrace(await (await fetch(`${url}api/v1/trace`)).text());
+    return figures.flows > 20 && figures;
+  });
+  assert.ok(joined.processes >= 6, 'aggregator, loader, three CONV workers, FC worker');
+  for (const kind of ['load', 'forward', 'backward', 'encode', 'step', 'apply', 'wait']) assert.ok(joined.kinds.has(kind), kind);
+  console.log('ok    the trace of a live job is valid, with flows between its actors');
 
   const [stopped] = children(job.pid, 'conv-worker');
   process.kill(stopped, 'SIGSTOP');

@@ -99,12 +99,13 @@ TEST(Codec, RealsTravelBitForBit) {
 TEST(Codec, RefusesRealsThatAreNotFinite) {
   for (const int low : {0x00, 0x01}) {  // infinity, NaN
     for (const int high : {0x7f, 0xff}) {
-      EXPECT_EQ(refusal<MetricReport>(hex({0x94, 0, 0xcb, high, 0xf0, 0, 0, 0, 0, 0, low, 0xc2, 0x90}), Errc::malformed),
+      EXPECT_EQ(refusal<MetricReport>(hex({0x96, 0, 0xcb, high, 0xf0, 0, 0, 0, 0, 0, low, 0xc2, 0x90, 0x90, 0}), Errc::malformed),
                 "metric_report: field 2: not finite");
     }
   }
-  EXPECT_EQ(refusal<MetricReport>(hex({0x94, 0, 0xca, 0, 0, 0, 0, 0xc2, 0x90}), Errc::malformed), "metric_report: field 2: not a float64");
-  EXPECT_EQ(refusal<MetricReport>(hex({0x94, 0, 7, 0xc2, 0x90}), Errc::malformed), "metric_report: field 2: not a float64");
+  EXPECT_EQ(refusal<MetricReport>(hex({0x96, 0, 0xca, 0, 0, 0, 0, 0xc2, 0x90, 0x90, 0}), Errc::malformed),
+            "metric_report: field 2: not a float64");
+  EXPECT_EQ(refusal<MetricReport>(hex({0x96, 0, 7, 0xc2, 0x90, 0x90, 0}), Errc::malformed), "metric_report: field 2: not a float64");
 }
 
 TEST(Codec, RefusesPackedRealsThatAreNotFinite) {

@@ -9,6 +9,7 @@
 #include "services/dashboard/assets.h"
 #include "tests/services/dashboard/http_client.h"
 #include "tests/services/dashboard/synthetic_run.h"
+#include "tests/services/dashboard/trace_check.h"
 
 namespace hourglass {
 namespace {
@@ -37,6 +38,23 @@ class DashboardTest : public testing::Test {
   std::unique_ptr<Dashboard> dashboard_;
   std::unique_ptr<SyntheticRun> run_;
 };
+
+TEST_F(DashboardTest, ServesTheTraceAsAFileAndTheTimeline) {
+  begin_run();
+  const Answer trace = get("/api/v1/trace");
+  EXPECT_EQ(trace.status, 200);
+  EXPECT_EQ(trace.header("Content-Disposition"), "attachment; filename=\"hourglass-trace.json\"");
+  TraceFigures figures;
+  EXPECT_EQ(check_trace(trace.body, &figures), "");
+  EXPECT_GT(figures.flows, 0U);
+  for (const char* query : {"", "?seconds=10", "?seconds=30", "?seconds=60"}) {
+    const Json timeline = Json::parse(get(std::string("/api/v1/timeline") + query).body);
+    EXPECT_EQ(timeline["rows"].size(), 7U) << query;
+  }
+  for (const char* query : {"?seconds=7", "?seconds=", "?seconds=10x", "?seconds=-10"}) {
+    EXPECT_EQ(get(std::string("/api/v1/timeline") + query).status, 400) << query;
+  }
+}
 
 TEST_F(DashboardTest, StateIsValidJsonBeforeAndDuringARun) {
   Answer answer = get("/api/v1/state");

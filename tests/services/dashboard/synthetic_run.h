@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/actors/monitor_bench.h"
+#include "tests/services/dashboard/synthetic_spans.h"
 
 namespace hourglass {
 
@@ -120,6 +121,7 @@ class SyntheticRun {
     out.sequence = ++worker.sequence;
     out.uptime_seconds = time_;
     out.last = time_ >= options_.run_seconds;
+    synthetic_spans(out, worker.member.id, worker.member.number, options_.conv_workers);
     for (const auto& [name, value] : worker.sent) out.values.push_back({name, value});
     if (role == Role::conv_worker || role == Role::fc_worker) out.values.push_back({"samples", worker.samples});
     if (role == Role::conv_worker) add_layers(out);
@@ -152,6 +154,7 @@ class SyntheticRun {
                   {"sent.snapshot.socket", 211e3},
                   {"cpu_seconds", time_ * 0.21},
                   {"rss_bytes", 74e6}};
+    synthetic_spans(out, kAggregator, 0, options_.conv_workers);
     bench_.deliver(kAggregator, out);
   }
   [[nodiscard]] double speed_all() const {

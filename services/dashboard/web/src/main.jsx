@@ -2,6 +2,7 @@
 import {render} from 'preact';
 import 'uplot/dist/uPlot.min.css';
 import './page.css';
+import './timeline.css';
 import {Charts} from './charts.jsx';
 import {takeTokenFromAddress} from './commands.js';
 import {Checkpoints} from './checkpoints.jsx';
@@ -11,6 +12,7 @@ import {LedgerPanel, StalenessPanel} from './ledger.jsx';
 import {Layers} from './layers.jsx';
 import {Run} from './run.jsx';
 import {Store} from './store.js';
+import {Timeline} from './timeline.jsx';
 import {Toolbar} from './toolbar.jsx';
 import {Topology} from './topology.jsx';
 import {View} from './view.js';
@@ -62,6 +64,7 @@ function App({store, view}) {
           <Topology state={state} />
           <Toolbar view={view} />
           <Charts store={store} view={view} />
+          <Timeline view={view} />
           <Workers state={state} view={view} speeds={store.speeds} />
           <Layers state={state} />
           {state.ledger && <div class="pair"><LedgerPanel ledger={state.ledger} /><StalenessPanel state={state} /></div>}
@@ -71,7 +74,7 @@ function App({store, view}) {
       </main>
       <footer>
         <span>Hourglass {state?.build}</span>{state?.run?.id && <span>run {state.run.id}</span>}
-        <span><a href="/api/v1/state">JSON</a></span><span><a href="/metrics">Prometheus</a></span><span><a href="/licenses.txt">Licences</a></span>
+        <span><a href="/api/v1/state">JSON</a></span><span><a href="/api/v1/trace" download="hourglass-trace.json">Trace</a></span><span><a href="/metrics">Prometheus</a></span><span><a href="/licenses.txt">Licences</a></span>
       </footer>
     </>
   );
