@@ -93,7 +93,8 @@ TEST(Trace, OfARunHasEverybodyByRoleAndHost) {
   EXPECT_GT(figures.spans, 60U * 100);
   EXPECT_GT(figures.flows, 60U * 4 * 12);
   std::vector<std::string> names;
-  for (const auto& event : Json::parse(text)["traceEvents"]) {
+  const Json trace = Json::parse(text);
+  for (const auto& event : trace["traceEvents"]) {
     if (event["name"] == "process_name") names.push_back(event["args"]["name"]);
   }
   EXPECT_NE(std::find(names.begin(), names.end(), "conv-worker 2 (<b>\"2)"), names.end());
