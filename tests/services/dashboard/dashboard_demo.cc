@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dashboard_demo PORT [SECONDS_BEFORE [RUN_SECONDS [CONV_WORKERS [lose]]]]: serves the dashboard of a synthetic run, SECONDS_BEFORE of
-// which have already passed. Prints "port N" and goes on until its standard input ends.
+// dashboard_demo PORT [SECONDS_BEFORE [RUN_SECONDS [CONV_WORKERS [lose|keep [PAUSE_MS]]]]]: serves the dashboard of a synthetic run,
+// SECONDS_BEFORE of which have already passed; each further second of it takes PAUSE_MS (1000). Prints "port N" and goes on until its
+// standard input ends.
 #include <poll.h>
 #include <unistd.h>
 
@@ -30,6 +31,6 @@ int main(int argc, char** argv) {
   std::printf("port %u\n", (*dashboard)->port());
   std::fflush(stdout);
   pollfd input{STDIN_FILENO, POLLIN, 0};
-  while (poll(&input, 1, 1000) == 0) run.tick();
+  while (poll(&input, 1, number(6, 1000)) == 0) run.tick();
   return 0;
 }

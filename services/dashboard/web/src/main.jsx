@@ -7,6 +7,7 @@ import {Alerts, Events} from './events.jsx';
 import {ago, epochNumber, percent} from './format.js';
 import {LedgerPanel, StalenessPanel} from './ledger.jsx';
 import {Run} from './run.jsx';
+import {Still} from './still.jsx';
 import {Store} from './store.js';
 import {Toolbar} from './toolbar.jsx';
 import {Topology} from './topology.jsx';
@@ -54,14 +55,14 @@ function App({store, view}) {
         {!state && <p class="empty first">Waiting for the first figures</p>}
         {state && <>
           <Banner store={store} />
-          <Run state={state} history={store.history} />
-          <Alerts state={state} />
-          <Topology state={state} />
+          <Still on={[state, store.history, store.history.length]}>{() => <Run state={state} history={store.history} />}</Still>
+          <Still on={[state]}>{() => <Alerts state={state} />}</Still>
+          <Still on={[state]}>{() => <Topology state={state} />}</Still>
           <Toolbar view={view} />
           <Charts store={store} view={view} />
-          <Workers state={state} view={view} />
-          {state.ledger && <div class="pair"><LedgerPanel ledger={state.ledger} /><StalenessPanel state={state} /></div>}
-          <Events events={store.events} view={view} />
+          <Still on={[state, view.q, view.sort]}>{() => <Workers state={state} view={view} />}</Still>
+          {state.ledger && <Still on={[state]}>{() => <div class="pair"><LedgerPanel ledger={state.ledger} /><StalenessPanel state={state} /></div>}</Still>}
+          <Still on={[store.events, store.events.at(-1)?.id, view.level, view.find]}>{() => <Events events={store.events} view={view} />}</Still>
         </>}
       </main>
       <footer>

@@ -9,7 +9,8 @@ function Meter({ratio, text}) {
 /// id: of sorting; value: what is compared; a column without any value is left out.
 function columnsOf(state) {
   const {workers, job} = state;
-  const fastest = (role) => Math.max(...workers.map((row) => (row.role === role && row.samples_per_second) || 0), 1e-9);
+  const fastest = {};
+  for (const {role, samples_per_second: speed} of workers) fastest[role] = Math.max(fastest[role] ?? 1e-9, speed ?? 0);
   const step = (row) => (row.role === 'conv-worker' && row.samples_per_second > 0 ? job?.batch / row.samples_per_second : null);
   const figure = (name) => (row) => row.figures[name] ?? null;
   const all = [
@@ -17,7 +18,7 @@ function columnsOf(state) {
     {id: 'version', name: 'Version', value: (row) => (isWorker(row) ? row.version : null), show: whole},
     {id: 'seen', name: 'Last seen', value: (row) => row.last_seen_seconds, show: ago},
     {id: 'step', name: 'Step', value: step, show: (x) => (x === null ? unknown : x < 1 ? `${fixed(1000 * x, 0)} ms` : ago(x))},
-    {id: 'speed', name: 'Samples/s', value: (row) => row.samples_per_second, show: (x, row) => <Meter ratio={x === null ? null : x / fastest(row.role)} text={rate(x)} />},
+    {id: 'speed', name: 'Samples/s', value: (row) => row.samples_per_second, show: (x, row) => <Meter ratio={x === null ? null : x / fastest[row.role]} text={rate(x)} />},
     {id: 'sends', name: 'Sends', value: (row) => row.sent_bytes_per_second, show: bytesRate},
     {id: 'queue', name: 'Queue', value: figure('queue'), show: whole, title: 'Activations that an FC worker has not used yet'},
     {id: 'outbox', name: 'Outbox', value: figure('outbox_bytes'), show: bytes, title: 'Bytes that wait for peers'},
