@@ -23,17 +23,22 @@ const begin = () => {
   requestAnimationFrame(frame);
 };
 
+/// The page's main thread: seconds of CPU so far, whatever else the machine does.
+const cpuSeconds = async (cdp) => (await cdp.send('Performance.getMetrics')).metrics.find(({name}) => name === 'TaskDuration').value;
+
 /// Of what was counted since the last time.
-async function measured(page, name, act) {
+async function measured(page, cdp, name, act) {
   await page.evaluate(() => Object.assign(window.tally, {frames: [], tasks: [], sequences: new Set()}));
   const until = Date.now() + 1000 * seconds;
+  const before = await cpuSeconds(cdp);
   let acts = 0;
   for (; Date.now() < until; ++acts) await act(acts);
+  const cpu = await cpuSeconds(cdp) - before;
   const {frames, tasks, states} = await page.evaluate(() => ({...window.tally, states: window.tally.sequences.size}));
   const span = (frames.at(-1) - frames[0]) / 1000;
   const gaps = frames.slice(1).map((time, i) => time - frames[i]).sort((a, b) => a - b);
   const sum = tasks.reduce((a, b) => a + b, 0);
-  console.log(`| ${name} | ${((frames.length - 1) / span).toFixed(1)} | ${gaps[Math.floor(0.95 * gaps.length)].toFixed(0)} | ${gaps.at(-1).toFixed(0)} | ${tasks.length} | ${Math.max(0, ...tasks).toFixed(0)} | ${(100 * sum / span / 1000).toFixed(0)} % | ${states} | ${acts} |`);
+  console.log(`| ${name} | ${((frames.length - 1) / span).toFixed(1)} | ${(1000 * cpu / (frames.length - 1)).toFixed(1)} | ${gaps[Math.floor(0.95 * gaps.length)].toFixed(0)} | ${gaps.at(-1).toFixed(0)} | ${tasks.length} | ${Math.max(0, ...tasks).toFixed(0)} | ${(100 * sum / span / 1000).toFixed(0)} % | ${states} | ${acts} |`);
 }
 
 try {
@@ -45,12 +50,14 @@ try {
   const {time, columns, mean} = await (await fetch(`${url}api/v1/series`)).json();
   const drawn = columns.map((name, i) => (/^(loss|samples_per_second|bytes_per_second\..*)$/.test(name) ? mean[i].filter((x) => x !== null).length : 0)).reduce((a, b) => a + b);
   console.log(`${await page.locator('[data-worker]').count()} processes in the table, ${time.length} rows, ${drawn} points in the charts`);
-  console.log('| while | frames/s | 95 % of frames within, ms | longest, ms | long tasks | longest task, ms | of the time | states | gestures |\n|---|---|---|---|---|---|---|---|---|');
+  console.log('| while | frames/s | main thread, CPU ms a frame | 95 % of frames within, ms | longest, ms | long tasks | longest task, ms | of the time | states | gestures |\n|---|---|---|---|---|---|---|---|---|---|');
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Performance.enable', {timeDomain: 'threadTicks'});
   await page.evaluate(begin);
-  await measured(page, 'nothing is done', () => page.waitForTimeout(100));
+  await measured(page, cdp, 'nothing is done', () => page.waitForTimeout(100));
   const plot = page.locator('[data-chart="loss"] .plot');
   await plot.focus();
-  await measured(page, 'zooming', (i) => page.keyboard.press(['+', '+', '+', '-', '-', '0'][i % 6]));
+  await measured(page, cdp, 'zooming', (i) => page.keyboard.press(['+', '+', '+', '-', '-', '0'][i % 6]));
   await page.keyboard.press('0');
   await page.keyboard.press('+');
   await page.keyboard.press('+');
@@ -61,7 +68,7 @@ try {
   const at = (i) => [x + width * (0.5 + 0.4 * Math.sin(i / 12)), y + height / 2];
   await page.mouse.move(...at(0));
   await page.mouse.down();
-  await measured(page, 'panning', (i) => page.mouse.move(...at(i)));
+  await measured(page, cdp, 'panning', (i) => page.mouse.move(...at(i)));
   await page.mouse.up();
   await page.keyboard.up('Shift');
 } finally {
