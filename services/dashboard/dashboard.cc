@@ -170,7 +170,8 @@ Response Dashboard::route(const Request& request) {
     if (path == asset.path) return file(asset, request);
   }
   return failure(404,
-                 "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/log, /api/v1/trace, /api/v1/checkpoints, "
+                 "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/log, /api/v1/trace, "
+                 "/api/v1/checkpoints, "
                  "/metrics, /livez, /readyz");
 }
 

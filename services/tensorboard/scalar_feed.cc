@@ -51,7 +51,9 @@ ScalarFeed::News ScalarFeed::look(const DashboardState& state, double unix_secon
   }
   for (; evaluations_ < status.history.size(); ++evaluations_) {
     const HistoryRow& row = status.history[evaluations_];
-    news.rows.push_back({told_at - std::max(0.0, status.seconds - row.seconds),
+    // Two reports may differ by milliseconds in what they make of one moment.
+    evaluated_at_ = std::max(evaluated_at_, told_at - std::max(0.0, status.seconds - row.seconds));
+    news.rows.push_back({evaluated_at_,
                          static_cast<std::int64_t>(row.samples),
                          {{"test/loss", static_cast<float>(row.loss)}, {"test/accuracy", static_cast<float>(row.accuracy)}}});
   }

@@ -36,6 +36,7 @@ class ScalarFeed {
   std::uint32_t generation_ = 0;
   std::int64_t step_ = -1;  ///< of the newest row of the training curves
   std::size_t evaluations_ = 0;
+  double evaluated_at_ = 0;  ///< wall time of the newest of them
 };
 
 }  // namespace hourglass::tensorboard

@@ -314,7 +314,7 @@ const steps = {
   async 'a link shows the same view; tables, exports, sorting, layers, checkpoints'(browser, outside, errors) {
     const run = mkdtempSync(join(tmpdir(), 'dashboard-run-'));
     for (const [name, size] of [['checkpoint-00000001.hgck', 5], ['checkpoint-00000002.hgck', 200000], ['run.state', 7]]) writeFileSync(join(run, name), 'x'.repeat(size));
-    const server = await serve(200, 1000, 3, '-', run);
+    const server = await serve(200, 1000, 3, 'keep', 1000, run);
     try {
       const page = await open(browser, server.url, {viewport: {width: 1360, height: 900}, acceptDownloads: true}, outside, errors);
       await page.waitForSelector('.chart canvas');

@@ -15,6 +15,7 @@ import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+ENVIRONMENT = {"PATH": os.environ["PATH"]}  # without variables that are none of the program's
 PROGRAM = os.environ.get("HOURGLASS_TEST_PROGRAM", os.path.join(ROOT, "build/release/services/hourglass"))
 
 
@@ -111,7 +112,7 @@ class Tensorboard(unittest.TestCase):
                 self.run, "--tensorboard", events or self.events, *map(str, more)]
 
     def train(self, *more, events=None):
-        done = subprocess.run(self.words(*more, events=events), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=300)
+        done = subprocess.run(self.words(*more, events=events), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False, timeout=300, env=ENVIRONMENT)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stderr
 
@@ -163,7 +164,7 @@ class Tensorboard(unittest.TestCase):
             self.assertIn(tag, last)
 
     def test_a_run_that_is_resumed_begins_a_new_file(self):
-        job = subprocess.Popen(self.words("--samples", 10 ** 8, "--checkpoint-every", 1), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        job = subprocess.Popen(self.words("--samples", 10 ** 8, "--checkpoint-every", 1), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
         try:
             deadline = time.time() + 120
             while time.time() < deadline and not any(len(Events(path).scalars.get("train/loss", [])) > 2 for path in self.whole_files()):
@@ -177,7 +178,7 @@ class Tensorboard(unittest.TestCase):
         first, done = self.files(), self.result()["samples"]
         self.assertEqual(len(first), 1, first)
         finished = subprocess.run([PROGRAM, "train", "--resume", self.run, "--samples", str(done + 4000)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, check=False, timeout=300)
+                                  text=True, check=False, timeout=300, env=ENVIRONMENT)
         self.assertEqual(finished.returncode, 0, finished.stderr)
         paths = self.files()
         self.assertEqual(len(paths), 2, paths)  # the folder was kept by job.toml

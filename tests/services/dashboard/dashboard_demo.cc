@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// dashboard_demo PORT [SECONDS_BEFORE [RUN_SECONDS [CONV_WORKERS [lose|- [RUN_FOLDER]]]]]: serves the dashboard of a synthetic run,
-// SECONDS_BEFORE of which have already passed. Prints "port N" and goes on until its standard input ends.
+// dashboard_demo PORT [SECONDS_BEFORE [RUN_SECONDS [CONV_WORKERS [lose|keep [PAUSE_MS [RUN_FOLDER]]]]]]: serves the dashboard of a
+// synthetic run, SECONDS_BEFORE of which have already passed; each further second of it takes PAUSE_MS (1000). Prints "port N" and goes on
+// until its standard input ends.
 #include <poll.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ int main(int argc, char** argv) {
   const auto number = [&](int i, int fallback) { return argc > i ? std::atoi(argv[i]) : fallback; };
   DashboardOptions options;
   options.port = static_cast<std::uint16_t>(number(1, 0));
-  if (argc > 6) options.run_folder = argv[6];
+  if (argc > 7) options.run_folder = argv[7];
   options.describe = [](std::span<const std::byte> begin) -> std::optional<CheckpointNote> {  // any file that is not empty will do here
     if (begin.empty()) return std::nullopt;
     return CheckpointNote{1, 60, 90000, 600000, 1182, 0.8125};
@@ -35,6 +36,6 @@ int main(int argc, char** argv) {
   std::printf("port %u\n", (*dashboard)->port());
   std::fflush(stdout);
   pollfd input{STDIN_FILENO, POLLIN, 0};
-  while (poll(&input, 1, 1000) == 0) run.tick();
+  while (poll(&input, 1, number(6, 1000)) == 0) run.tick();
   return 0;
 }

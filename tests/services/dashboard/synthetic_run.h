@@ -98,9 +98,11 @@ class SyntheticRun {
   }
   double wobble(double size) { return 1 + size * random_.normal(); }
 
+  static double speed_of(const Worker& worker) { return 380.0 - 25.0 * ((worker.member.number - 1) % 12 + 1); }
+
   void report(Worker& worker) {
     const Role role = worker.member.id.role;
-    const double speed = role == Role::conv_worker ? 380.0 - 25.0 * worker.member.number : role == Role::fc_worker ? speed_all() : 0;
+    const double speed = role == Role::conv_worker ? speed_of(worker) : role == Role::fc_worker ? speed_all() : 0;
     const double samples = std::max(0.0, speed * wobble(0.04));
     worker.samples += samples;
     worker.cpu += role == Role::conv_worker ? 0.97 : role == Role::fc_worker ? 0.55 : 0.06;
@@ -160,7 +162,7 @@ class SyntheticRun {
   [[nodiscard]] double speed_all() const {
     double sum = 0;
     for (const Worker& worker : workers_) {
-      if (worker.member.id.role == Role::conv_worker && !worker.gone) sum += 380.0 - 25.0 * worker.member.number;
+      if (worker.member.id.role == Role::conv_worker && !worker.gone) sum += speed_of(worker);
     }
     return sum;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import {useEffect, useRef, useState} from 'preact/hooks';
+import {useEffect, useMemo, useRef, useState} from 'preact/hooks';
 import uPlot from 'uplot';
 import {save, toCsv} from './curves.js';
 import {bytes, clock, compact} from './format.js';
@@ -172,6 +172,8 @@ export function Chart({name, title, curves, data, raw, range, format, tick = for
   const [asTable, setAsTable] = useState(false);
   const hasData = data[0].length > 0;
   const shape = curves.map((curve) => curve.name).join();
+  // A stacked curve of nothing would lie on the one below it, and cost as much to draw as that.
+  const blank = useMemo(() => curves.map((_, i) => stacked && !raw[curves.length - i].some((x) => x > 0)), [data, shape]);
 
   useEffect(() => {
     if (!hasData || asTable) return undefined;
@@ -192,7 +194,7 @@ export function Chart({name, title, curves, data, raw, range, format, tick = for
     u.batch(() => {
       u.setData(data, false);
       curves.forEach((curve, i) => {
-        const show = stacked || !view.hidden(`${name}.${curve.name}`);
+        const show = stacked ? !blank[i] : !view.hidden(`${name}.${curve.name}`);
         if (u.series[i + 1].show !== show) u.setSeries(i + 1, {show});
       });
       if (range) u.setScale('x', {min: range[0], max: range[1]});

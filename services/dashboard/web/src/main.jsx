@@ -11,6 +11,7 @@ import {ago, epochNumber, percent} from './format.js';
 import {LedgerPanel, StalenessPanel} from './ledger.jsx';
 import {Layers} from './layers.jsx';
 import {Run} from './run.jsx';
+import {Still} from './still.jsx';
 import {Store} from './store.js';
 import {Timeline} from './timeline.jsx';
 import {Toolbar} from './toolbar.jsx';
@@ -59,17 +60,17 @@ function App({store, view}) {
         {!state && <p class="empty first">Waiting for the first figures</p>}
         {state && <>
           <Banner store={store} />
-          <Run state={state} history={store.history} />
-          <Alerts state={state} />
-          <Topology state={state} />
+          <Still on={[state, store.history, store.history.length]}>{() => <Run state={state} history={store.history} />}</Still>
+          <Still on={[state]}>{() => <Alerts state={state} />}</Still>
+          <Still on={[state]}>{() => <Topology state={state} />}</Still>
           <Toolbar view={view} />
           <Charts store={store} view={view} />
-          <Timeline view={view} />
-          <Workers state={state} view={view} speeds={store.speeds} />
-          <Layers state={state} />
-          {state.ledger && <div class="pair"><LedgerPanel ledger={state.ledger} /><StalenessPanel state={state} /></div>}
-          <Checkpoints files={store.files} state={state} />
-          <Events events={store.events} view={view} />
+          <Still on={[state, view.dark]}>{() => <Timeline view={view} />}</Still>
+          <Still on={[state, store.speeds, view.q, view.sort]}>{() => <Workers state={state} view={view} speeds={store.speeds} />}</Still>
+          <Still on={[state, view.dark]}>{() => <Layers state={state} />}</Still>
+          {state.ledger && <Still on={[state]}>{() => <div class="pair"><LedgerPanel ledger={state.ledger} /><StalenessPanel state={state} /></div>}</Still>}
+          <Still on={[state, store.files]}>{() => <Checkpoints files={store.files} state={state} />}</Still>
+          <Still on={[store.events, store.events.at(-1)?.id, view.level, view.find]}>{() => <Events events={store.events} view={view} />}</Still>
         </>}
       </main>
       <footer>

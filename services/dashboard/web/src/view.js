@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the page is looked at: kept in the URL's hash, so that a link shows the same. The theme is the browser's alone, and stays there.
 export const defaults = {x: 'time', window: '0', smooth: '0', log: '', zoom: '', off: '', q: '', sort: '', level: 'info', find: ''};
+const writePauseMs = 300;  // browsers ignore, or refuse, a page that changes its URL as fast as a hand pans
 const themes = ['auto', 'light', 'dark'];
 
 export class View {
@@ -26,6 +27,10 @@ export class View {
   read() {
     const given = new URLSearchParams(location.hash.slice(1));
     for (const [name, value] of Object.entries(defaults)) this[name] = given.get(name) ?? value;
+    this.understand();
+  }
+
+  understand() {
     const zoom = this.zoom.split('-').map(Number);
     this.range = zoom.length === 2 && zoom[0] < zoom[1] ? zoom : null;
     if (!['time', 'step', 'samples', 'bytes'].includes(this.x)) this.x = 'time';
@@ -33,12 +38,25 @@ export class View {
 
   set(what) {
     Object.assign(this, what);
+    this.understand();
+    if (this.pausing) {
+      this.unwritten = true;
+    } else {
+      this.write();
+      this.pausing = setTimeout(() => {
+        this.pausing = null;
+        if (this.unwritten) this.write();
+      }, writePauseMs);
+    }
+    this.changed();
+  }
+
+  write() {
+    this.unwritten = false;
     const kept = new URLSearchParams();
     for (const [name, value] of Object.entries(defaults)) if (this[name] !== value) kept.set(name, this[name]);
     const hash = kept.toString();
     history.replaceState(null, '', hash ? `#${hash}` : location.pathname + location.search);
-    this.read();
-    this.changed();
   }
 
   /// A stretch of the x-axis, or null for all of it.
