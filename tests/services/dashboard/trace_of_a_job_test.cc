@@ -47,7 +47,7 @@ std::string trace_of_a_job() {
   };
   const DatasetSource source = dataset_files("");
   reactor.host(kAggregator, make_aggregator(options, identity(1)));
-  reactor.host({Role::monitor, 2}, make_monitor(&sink, identity(2)));
+  reactor.host({Role::monitor, 2}, make_monitor(&sink, nullptr, identity(2)));
   reactor.host({Role::data_loader, 3}, make_data_loader(source, identity(3)));
   reactor.run_for(5s);  // the workers' clocks begin later
   reactor.host({Role::fc_worker, 4}, make_fc_worker(identity(4)));
