@@ -22,6 +22,7 @@ using http::Response;
 
 constexpr auto kKeepAlive = 15s;
 constexpr std::string_view kCheckpoints = "/api/v1/checkpoints/";
+constexpr std::string_view kRuns = "/api/v1/runs/";
 constexpr const char* kJson = "application/json";
 
 Response json(std::string body) {
@@ -153,6 +154,8 @@ Response Dashboard::route(const Request& request) {
   if (path == "/api/v1/speeds") return json(board_.speeds_json());
   if (path == "/api/v1/checkpoints") return json(checkpoints_.json());
   if (path.starts_with(kCheckpoints)) return checkpoint(path.substr(kCheckpoints.size()));
+  if (path == "/api/v1/runs") return json(runs_ ? runs_->list_json() : R"({"available":false,"runs":[]})");
+  if (path.starts_with(kRuns)) return earlier_run(path.substr(kRuns.size()));
   if (path == "/livez" || path == "/healthz") return plain(200, "ok\n");
   if (path == "/readyz") {
     return board_.newest().state->registered ? plain(200, "ok\n") : plain(503, "waiting for the aggregator\n");
@@ -161,9 +164,9 @@ Response Dashboard::route(const Request& request) {
   for (const Asset& asset : assets()) {
     if (path == asset.path) return file(asset, request);
   }
-  return failure(
-      404,
-      "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/checkpoints, /metrics, /livez, /readyz");
+  return failure(404,
+                 "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/checkpoints, /api/v1/runs, "
+                 "/metrics, /livez, /readyz");
 }
 
 Response Dashboard::page(const Request&) {
@@ -215,6 +218,11 @@ Response Dashboard::checkpoint(std::string_view name) {
   out.file = std::move(file);
   out.headers = {{"Content-Disposition", "attachment; filename=\"" + std::string(name) + "\""}, {"Cache-Control", "no-store"}};
   return out;
+}
+
+Response Dashboard::earlier_run(std::string_view id) {
+  auto curves = runs_ ? runs_->curves_json(id) : std::nullopt;
+  return curves ? json(std::move(*curves)) : failure(404, "no such run; see /api/v1/runs");
 }
 
 Response Dashboard::metrics() {

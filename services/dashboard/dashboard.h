@@ -12,16 +12,18 @@
 #include "base/result.h"
 #include "services/dashboard/board.h"
 #include "services/dashboard/checkpoint_files.h"
+#include "services/dashboard/earlier_runs.h"
 #include "services/dashboard/http_server.h"
 
 namespace hourglass {
 
 struct DashboardOptions {
-  std::string bind = "127.0.0.1";    ///< numeric address or "localhost"; 0.0.0.0 or :: in a container
-  std::uint16_t port = 8080;         ///< 0: any free one
-  MeasureModel measure = {};         ///< may be empty: then nothing is said about bytes before compression
-  std::string run_folder = {};       ///< whose checkpoints are listed; empty: none
-  DescribeCheckpoint describe = {};  ///< may be empty: then only their names and sizes are
+  std::string bind = "127.0.0.1";          ///< numeric address or "localhost"; 0.0.0.0 or :: in a container
+  std::uint16_t port = 8080;               ///< 0: any free one
+  MeasureModel measure = {};               ///< may be empty: then nothing is said about bytes before compression
+  std::string run_folder = {};             ///< whose checkpoints are listed; empty: none
+  DescribeCheckpoint describe = {};        ///< may be empty: then only their names and sizes are
+  std::shared_ptr<EarlierRuns> runs = {};  ///< null: none to compare with
 };
 
 /// Serves from threads of its own until it is destroyed. On a loopback address it answers only to loopback names, so that a page from
@@ -34,6 +36,7 @@ struct DashboardOptions {
 ///   /api/v1/speeds    samples per second of each worker, the last five minutes
 ///   /api/v1/checkpoints        of the run folder, the newest first
 ///   /api/v1/checkpoints/NAME   one of them, as a file
+///   /api/v1/runs  /api/v1/runs/ID   earlier runs to compare with; curves of one
 ///   /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor
 ///   /metrics          Prometheus text format 0.0.4
 class Dashboard {
@@ -50,7 +53,8 @@ class Dashboard {
   [[nodiscard]] const Board& board() const { return board_; }
 
  private:
-  explicit Dashboard(const DashboardOptions& options) : board_(options.measure), checkpoints_(options.run_folder, options.describe) {}
+  explicit Dashboard(const DashboardOptions& options)
+      : board_(options.measure), checkpoints_(options.run_folder, options.describe), runs_(options.runs) {}
   http::Response answer(const http::Request& request);
   http::Response route(const http::Request& request);
   http::Response page(const http::Request& request);
@@ -58,10 +62,12 @@ class Dashboard {
   http::Response series(const http::Request& request);
   http::Response metrics();
   http::Response checkpoint(std::string_view name);
+  http::Response earlier_run(std::string_view id);
   void beat();
 
   Board board_;
   CheckpointFiles checkpoints_;
+  std::shared_ptr<EarlierRuns> runs_;
   bool loopback_ = true;
   std::unique_ptr<http::Server> server_;
   std::mutex mutex_;

@@ -223,6 +223,32 @@ TEST_F(DashboardTest, SeriesComeAsColumnsAtEachResolution) {
   }
 }
 
+TEST_F(DashboardTest, WithoutAHistoryThereIsNoEarlierRun) {
+  EXPECT_EQ(Json::parse(get("/api/v1/runs").body)["available"], false);
+  EXPECT_EQ(get("/api/v1/runs/0123456789abcdef").status, 404);
+}
+
+TEST(DashboardRuns, CurvesOfARunByItsId) {
+  class Runs final : public EarlierRuns {
+   public:
+    std::string list_json() override { return "{\"available\":true}"; }
+    std::optional<std::string> curves_json(std::string_view id) override {
+      return id == "a" ? std::optional<std::string>("{\"id\":\"a\"}") : std::nullopt;
+    }
+  };
+  DashboardOptions options;
+  options.port = 0;
+  options.runs = std::make_shared<Runs>();
+  auto dashboard = Dashboard::start(options);
+  ASSERT_TRUE(dashboard.ok());
+  HttpClient client((*dashboard)->port());
+  EXPECT_EQ(client.get("/api/v1/runs").body, "{\"available\":true}");
+  EXPECT_EQ(client.get("/api/v1/runs/a").body, "{\"id\":\"a\"}");
+  for (const char* other : {"", "b", "a/", "../a"}) {
+    EXPECT_EQ(client.get("/api/v1/runs/" + std::string(other)).status, 404) << other;
+  }
+}
+
 TEST_F(DashboardTest, M4_SeriesOfALongRunCoverAllOfItInOrder) {
   SyntheticOptions options;
   options.run_seconds = 1e6;

@@ -59,7 +59,7 @@ function App({store, view}) {
           <Run state={state} history={store.history} />
           <Alerts state={state} />
           <Topology state={state} />
-          <Toolbar view={view} />
+          <Toolbar store={store} view={view} />
           <Charts store={store} view={view} />
           <Workers state={state} view={view} speeds={store.speeds} />
           <Layers state={state} />
@@ -82,6 +82,7 @@ let store, view;
 /// One drawing for all changes of a moment.
 function changed() {
   if (asked || !store || !view) return;
+  store.lay(view.beside);
   asked = true;
   queueMicrotask(() => {
     asked = false;

@@ -34,7 +34,8 @@ function Spark({values, most}) {
 function columnsOf(state, speeds) {
   const {workers, job} = state;
   const fastest = (role) => Math.max(...workers.map((row) => (row.role === role && row.samples_per_second) || 0), 1e-9);
-  const most = (role) => Math.max(1e-9, ...workers.filter((row) => row.role === role).flatMap((row) => speeds.get(row.id) ?? []));
+  const mosts = {};
+  for (const {id, role} of workers) for (const x of speeds.get(id) ?? []) mosts[role] = Math.max(mosts[role] ?? 1e-9, x);
   const step = (row) => (row.role === 'conv-worker' && row.samples_per_second > 0 ? job?.batch / row.samples_per_second : null);
   const figure = (name) => (row) => row.figures[name] ?? null;
   const all = [
@@ -43,7 +44,7 @@ function columnsOf(state, speeds) {
     {id: 'seen', name: 'Last seen', value: (row) => row.last_seen_seconds, show: ago},
     {id: 'step', name: 'Step', value: step, show: (x) => (x === null ? unknown : x < 1 ? `${fixed(1000 * x, 0)} ms` : ago(x))},
     {id: 'speed', name: 'Samples/s', value: (row) => row.samples_per_second, show: (x, row) => <Meter ratio={x === null ? null : x / fastest(row.role)} text={rate(x)} />},
-    {id: 'pace', name: 'Last 5 min', value: (row) => mean(speeds.get(row.id) ?? []), show: (x, row) => <Spark values={speeds.get(row.id)} most={most(row.role)} />, title: 'Samples per second over the last five minutes; sorted by their mean'},
+    {id: 'pace', name: 'Last 5 min', value: (row) => mean(speeds.get(row.id) ?? []), show: (x, row) => <Spark values={speeds.get(row.id)} most={mosts[row.role]} />, title: 'Samples per second over the last five minutes; sorted by their mean'},
     {id: 'sends', name: 'Sends', value: (row) => row.sent_bytes_per_second, show: bytesRate},
     {id: 'queue', name: 'Queue', value: figure('queue'), show: whole, title: 'Activations that an FC worker has not used yet'},
     {id: 'outbox', name: 'Outbox', value: figure('outbox_bytes'), show: bytes, title: 'Bytes that wait for peers'},
