@@ -7,6 +7,7 @@
 #include "services/dashboard/dashboard.h"
 #include "services/dashboard/event_log.h"
 #include "services/history/history_writer.h"
+#include "services/history/run_shelf.h"
 #include "services/hosting/log.h"
 #include "services/hosting/ports.h"
 #include "services/hosting/role_process.h"
@@ -95,7 +96,8 @@ ExitCode run_monitor(Invocation& invocation) {
   Settings settings = invocation.settings();
   start_role_log(Role::monitor, settings);
   const auto port = static_cast<std::uint16_t>(settings.monitor_port);
-  auto dashboard = Dashboard::start({settings.monitor_bind, port, sizes_of, token_for(settings), settings.run_dir, note_of});
+  const auto runs = settings.run_dir.empty() ? nullptr : std::make_shared<RunShelf>(settings.run_dir);
+  auto dashboard = Dashboard::start({settings.monitor_bind, port, sizes_of, token_for(settings), settings.run_dir, note_of, runs});
   if (!dashboard.ok()) {
     const std::string owner = dashboard.error().code == Errc::io && port != 0 ? port_owner(port) : "";
     log_line(Severity::error, "no dashboard",

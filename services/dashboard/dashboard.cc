@@ -24,6 +24,7 @@ using http::Response;
 
 constexpr auto kKeepAlive = 15s;
 constexpr std::string_view kCheckpoints = "/api/v1/checkpoints/";
+constexpr std::string_view kRuns = "/api/v1/runs/";
 constexpr const char* kJson = "application/json";
 constexpr std::string_view kCommands = "/api/v1/commands/";
 
@@ -161,6 +162,8 @@ Response Dashboard::route(const Request& request) {
   if (path == "/api/v1/log") return log(request);
   if (path == "/api/v1/trace") return trace();
   if (path == "/api/v1/timeline") return timeline(request);
+  if (path == "/api/v1/runs") return json(runs_ ? runs_->list_json() : R"({"available":false,"runs":[]})");
+  if (path.starts_with(kRuns)) return earlier_run(path.substr(kRuns.size()));
   if (path == "/livez" || path == "/healthz") return plain(200, "ok\n");
   if (path == "/readyz") {
     return board_.newest().state->registered ? plain(200, "ok\n") : plain(503, "waiting for the aggregator\n");
@@ -171,7 +174,7 @@ Response Dashboard::route(const Request& request) {
   }
   return failure(404,
                  "no such page; see /, /api/v1/state, /api/v1/events, /api/v1/series, /api/v1/speeds, /api/v1/log, /api/v1/trace, "
-                 "/api/v1/checkpoints, "
+                 "/api/v1/checkpoints, /api/v1/runs, "
                  "/metrics, /livez, /readyz");
 }
 
@@ -268,6 +271,11 @@ Response Dashboard::timeline(const Request& request) {
     if (text == std::to_string(seconds)) return json(timeline_json(*board_.newest().state, seconds));
   }
   return failure(400, "seconds is 10, 30 or 60");
+}
+
+Response Dashboard::earlier_run(std::string_view id) {
+  auto curves = runs_ ? runs_->curves_json(id) : std::nullopt;
+  return curves ? json(std::move(*curves)) : failure(404, "no such run; see /api/v1/runs");
 }
 
 Response Dashboard::metrics() {

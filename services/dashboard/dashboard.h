@@ -13,17 +13,19 @@
 #include "services/dashboard/board.h"
 #include "services/dashboard/checkpoint_files.h"
 #include "services/dashboard/command_box.h"
+#include "services/dashboard/earlier_runs.h"
 #include "services/dashboard/http_server.h"
 
 namespace hourglass {
 
 struct DashboardOptions {
-  std::string bind = "127.0.0.1";    ///< numeric address or "localhost"; 0.0.0.0 or :: in a container
-  std::uint16_t port = 8080;         ///< 0: any free one
-  MeasureModel measure = {};         ///< may be empty: then nothing is said about bytes before compression
-  std::string token = {};            ///< lets people give commands; empty: nobody may
-  std::string run_folder = {};       ///< whose checkpoints are listed; empty: none
-  DescribeCheckpoint describe = {};  ///< may be empty: then only their names and sizes are
+  std::string bind = "127.0.0.1";          ///< numeric address or "localhost"; 0.0.0.0 or :: in a container
+  std::uint16_t port = 8080;               ///< 0: any free one
+  MeasureModel measure = {};               ///< may be empty: then nothing is said about bytes before compression
+  std::string token = {};                  ///< lets people give commands; empty: nobody may
+  std::string run_folder = {};             ///< whose checkpoints are listed; empty: none
+  DescribeCheckpoint describe = {};        ///< may be empty: then only their names and sizes are
+  std::shared_ptr<EarlierRuns> runs = {};  ///< null: none to compare with
 };
 
 /// Serves from threads of its own until it is destroyed. On a loopback address it answers only to loopback names, so that a page from
@@ -41,6 +43,7 @@ struct DashboardOptions {
 ///   /api/v1/log       the newest events, JSON lines; ?from=ID
 ///   /api/v1/trace     what every process did in the last minute, as a Chrome trace
 ///   /api/v1/timeline  the same for the page's timeline; ?seconds=10|30|60
+///   /api/v1/runs  /api/v1/runs/ID   earlier runs to compare with; curves of one
 ///   /livez  /readyz  /healthz   200 "ok"; /readyz: 503 until the aggregator knows the monitor
 ///   /metrics          Prometheus text format 0.0.4
 class Dashboard {
@@ -59,7 +62,7 @@ class Dashboard {
 
  private:
   explicit Dashboard(const DashboardOptions& options)
-      : board_(options.measure), token_(options.token), checkpoints_(options.run_folder, options.describe) {}
+      : board_(options.measure), token_(options.token), checkpoints_(options.run_folder, options.describe), runs_(options.runs) {}
   http::Response answer(const http::Request& request);
   http::Response route(const http::Request& request);
   http::Response command(const http::Request& request);
@@ -71,12 +74,14 @@ class Dashboard {
   http::Response timeline(const http::Request& request);
   http::Response metrics();
   http::Response checkpoint(std::string_view name);
+  http::Response earlier_run(std::string_view id);
   void beat();
 
   Board board_;
   CommandBox commands_;
   std::string token_;
   CheckpointFiles checkpoints_;
+  std::shared_ptr<EarlierRuns> runs_;
   bool loopback_ = true;
   std::unique_ptr<http::Server> server_;
   std::mutex mutex_;

@@ -190,12 +190,12 @@ void write_workers(Exposition& out, const DashboardState& state) {
 
 void write_layers(Exposition& out, const DashboardState& state) {
   const std::vector<LayerState> layers = layers_of(state);
-  const auto each = [&](std::string_view name, std::string_view help, double LayerState::*figure) {
+  const auto each = [&](std::string_view name, std::string_view help, double LayerState::*figure, double unit = 1) {
     out.family(name, "gauge", help);
-    for (const LayerState& layer : layers) out.sample({{"layer", layer.name}}, layer.*figure);
+    for (const LayerState& layer : layers) out.sample({{"layer", layer.name}}, layer.*figure / unit);
   };
   each("layer_density_ratio", "Entries of the layer that a push carries, 0 to 1; mean over workers.", &LayerState::density);
-  each("layer_push_bits", "Bits a parameter in a push, without headers; mean over workers.", &LayerState::bits);
+  each("layer_push_bytes", "Bytes a parameter in a push, without headers; mean over workers.", &LayerState::bits, 8);
   each("layer_residual_norm", "Norm of what compression holds back; mean over workers.", &LayerState::residual);
   each("layer_entropy_ratio", "Normalised entropy of what is compressed, 0 to 1; mean over workers.", &LayerState::entropy);
 }

@@ -76,6 +76,15 @@ Result<std::unique_ptr<HistoryStore>> HistoryStore::open_existing(const std::str
   return version.number(0) == kSchema ? std::move(store) : open(file);
 }
 
+Result<std::unique_ptr<HistoryStore>> HistoryStore::open_as_it_is(const std::string& file) {
+  auto store = connect(file, SQLITE_OPEN_READONLY);
+  if (!store.ok()) return store;
+  Statement version((*store)->database_, "PRAGMA user_version");
+  if (!version.step()) return Error{version.status().error().code, version.status().error().text + ": " + file};
+  if (version.number(0) != kSchema) return Error{Errc::unsupported, "history: schema " + std::to_string(version.number(0)) + ": " + file};
+  return store;
+}
+
 HistoryStore::~HistoryStore() { sqlite3_close_v2(database_); }
 
 Status HistoryStore::migrate(int schema) {

@@ -53,6 +53,8 @@ class HistoryStore {
   static Result<std::unique_ptr<HistoryStore>> open(const std::string& file, int schema = kSchema);
   /// For reading, a file that is there. One of an older schema is brought up to date first.
   static Result<std::unique_ptr<HistoryStore>> open_existing(const std::string& file);
+  /// The same, and nothing is written: one of another schema is refused as unsupported.
+  static Result<std::unique_ptr<HistoryStore>> open_as_it_is(const std::string& file);
   ~HistoryStore();
   HistoryStore(const HistoryStore&) = delete;
   HistoryStore& operator=(const HistoryStore&) = delete;

@@ -347,6 +347,11 @@ const steps = {
       assert.equal(await bias.locator('[data-cell=ratio]').textContent(), '2.00×');
       assert.match(await bias.locator('[data-cell=bits]').getAttribute('class'), /heat-6/);
       assert.deepEqual(await page.locator('[data-checkpoint] a').allTextContents(), ['checkpoint-00000002.hgck', 'checkpoint-00000001.hgck']);
+      await page.locator('.beside').selectOption('0123456789abcdef');
+      const earlier = page.locator('[data-chart=loss] .legend button', {hasText: 'other train'});
+      await until(async () => /0\.30/.test(await earlier.textContent()));
+      assert.match(page.url(), /beside=0123456789abcdef/);
+      assert.ok((await inked(page))[0] > 150);
       const [file] = await Promise.all([page.waitForEvent('download'), page.locator('[data-checkpoint] a').first().click()]);
       assert.equal(file.suggestedFilename(), 'checkpoint-00000002.hgck');
       assert.equal(readFileSync(await file.path()).length, 200000);

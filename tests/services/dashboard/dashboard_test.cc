@@ -18,12 +18,12 @@ using Json = nlohmann::json;
 class DashboardTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto started = Dashboard::start({"127.0.0.1", 0, {}, "a-good-token"});
+    auto started = Dashboard::start({"127.0.0.1", 0});
     ASSERT_TRUE(started.ok()) << started.error().text;
     dashboard_ = std::move(*started);
   }
   void begin_run(SyntheticOptions options = {}, int seconds = 100) {
-    run_ = std::make_unique<SyntheticRun>(&dashboard_->sink(), std::move(options), &dashboard_->commands());
+    run_ = std::make_unique<SyntheticRun>(&dashboard_->sink(), std::move(options));
     for (int i = 0; i < seconds; ++i) run_->tick();
   }
   Answer get(const std::string& path, const std::string& headers = "", const std::string& host = "localhost") {
@@ -108,64 +108,6 @@ TEST_F(DashboardTest, UnknownPathsAndMethodsAreRefusedAsJson) {
     EXPECT_EQ(answer.header("Allow"), "GET, HEAD") << method;
     EXPECT_EQ(Json::parse(answer.body)["error"]["status"], 405) << method;
   }
-}
-
-TEST_F(DashboardTest, CommandsNeedTheTokenAndAPageOfThisServer) {
-  const auto post = [&](const std::string& command, const std::string& headers) {
-    return raw("POST /api/v1/commands/" + command + " HTTP/1.1\r\nHost: localhost:8080\r\n" + headers + "Content-Length: 0\r\n\r\n");
-  };
-  const std::string token = "Authorization: Bearer a-good-token\r\n";
-  for (const std::string wrong :
-       {"", "Authorization: Bearer a-bad-token!\r\n", "Authorization: Bearer a-good-toke\r\n", "Authorization: Bearer a-good-token2\r\n",
-        "Authorization: a-good-token\r\n", "Authorization: Bearer \r\n", "Authorization: Basic a-good-token\r\n"}) {
-    const Answer answer = post("stop", wrong);
-    EXPECT_EQ(answer.status, 401) << wrong;
-    EXPECT_EQ(answer.header("WWW-Authenticate"), "Bearer");
-  }
-  for (const std::string origin : {"http://evil.example", "http://localhost", "null", "http://localhost:8080.evil.example"}) {
-    EXPECT_EQ(post("stop", token + "Origin: " + origin + "\r\n").status, 403) << origin;
-  }
-  EXPECT_EQ(post("explode", token).status, 404);
-  EXPECT_EQ(post("", token).status, 404);
-  EXPECT_EQ(raw("GET /api/v1/commands/stop HTTP/1.1\r\nHost: localhost\r\n" + token + "\r\n").status, 405);
-  EXPECT_EQ(raw("POST /api/v1/commands/stop HTTP/1.1\r\nHost: localhost\r\n" + token + "Content-Length: 2\r\n\r\n{}").status, 413);
-  EXPECT_EQ(raw("POST /api/v1/commands/stop HTTP/1.1\r\nHost: evil.example\r\n" + token + "Content-Length: 0\r\n\r\n").status, 421);
-  EXPECT_TRUE(dashboard_->commands().take_commands().empty()) << "none of these was taken";
-
-  const Answer taken = post("pause", token);
-  EXPECT_EQ(taken.status, 202);
-  EXPECT_EQ(Json::parse(taken.body), (Json{{"sequence", 1}, {"command", "pause"}}));
-  EXPECT_EQ(post("resume", token + "Origin: http://LOCALHOST:8080\r\n").status, 202);
-  const auto commands = dashboard_->commands().take_commands();
-  ASSERT_EQ(commands.size(), 2U);
-  EXPECT_EQ(commands[0].order, Order::pause);
-  EXPECT_EQ(commands[1].order, Order::resume);
-  for (std::size_t i = 0; i < CommandBox::kWaitingMax; ++i) EXPECT_EQ(post("checkpoint", token).status, 202);
-  EXPECT_EQ(post("checkpoint", token).status, 503) << "nobody takes them";
-}
-
-TEST_F(DashboardTest, WithoutATokenNobodyGivesCommands) {
-  auto open = Dashboard::start({"127.0.0.1", 0});
-  ASSERT_TRUE(open.ok());
-  HttpClient client((*open)->port());
-  client.send("POST /api/v1/commands/stop HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \r\nContent-Length: 0\r\n\r\n");
-  EXPECT_EQ(client.answer().status, 401);
-}
-
-TEST_F(DashboardTest, TheStateTellsWhatBecameOfACommand) {
-  begin_run({}, 3);
-  ASSERT_EQ(
-      raw("POST /api/v1/commands/checkpoint HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer a-good-token\r\nContent-Length: 0\r\n\r\n")
-          .status,
-      202);
-  run_->tick();
-  EXPECT_EQ(Json::parse(get("/api/v1/state").body)["commands"][0]["fate"], "sent");
-  run_->deliver(CommandReply{1, false, "this run keeps no checkpoints"});
-  run_->tick();
-  const Json state = Json::parse(get("/api/v1/state").body);
-  EXPECT_EQ(state["commands"][0],
-            (Json{{"sequence", 1}, {"command", "checkpoint"}, {"fate", "refused"}, {"text", "this run keeps no checkpoints"}}));
-  EXPECT_NE(state["events"].dump().find("Command checkpoint: refused"), std::string::npos);
 }
 
 TEST_F(DashboardTest, HeadHasTheHeadersOfGetAndNoBody) {
@@ -296,6 +238,32 @@ TEST_F(DashboardTest, SeriesComeAsColumnsAtEachResolution) {
   EXPECT_GE(tens["greatest"][0][0].get<double>(), tens["mean"][0][0].get<double>());
   for (const char* wrong : {"0", "2", "x", "", "1x", "99999999999999999999"}) {
     EXPECT_EQ(get("/api/v1/series?resolution=" + std::string(wrong)).status, 400) << wrong;
+  }
+}
+
+TEST_F(DashboardTest, WithoutAHistoryThereIsNoEarlierRun) {
+  EXPECT_EQ(Json::parse(get("/api/v1/runs").body)["available"], false);
+  EXPECT_EQ(get("/api/v1/runs/0123456789abcdef").status, 404);
+}
+
+TEST(DashboardRuns, CurvesOfARunByItsId) {
+  class Runs final : public EarlierRuns {
+   public:
+    std::string list_json() override { return "{\"available\":true}"; }
+    std::optional<std::string> curves_json(std::string_view id) override {
+      return id == "a" ? std::optional<std::string>("{\"id\":\"a\"}") : std::nullopt;
+    }
+  };
+  DashboardOptions options;
+  options.port = 0;
+  options.runs = std::make_shared<Runs>();
+  auto dashboard = Dashboard::start(options);
+  ASSERT_TRUE(dashboard.ok());
+  HttpClient client((*dashboard)->port());
+  EXPECT_EQ(client.get("/api/v1/runs").body, "{\"available\":true}");
+  EXPECT_EQ(client.get("/api/v1/runs/a").body, "{\"id\":\"a\"}");
+  for (const char* other : {"", "b", "a/", "../a"}) {
+    EXPECT_EQ(client.get("/api/v1/runs/" + std::string(other)).status, 404) << other;
   }
 }
 

@@ -84,7 +84,7 @@ TEST(Palette, DarkIsTheSameByChoiceAndByTheSystem) {
 
 TEST(Palette, LinesAndAreasStandOutFromTheirPanel) {
   for (Palette palette : {light(), dark()}) {
-    std::vector<std::string> lines = {"train", "test", "speed"};
+    std::vector<std::string> lines = {"train", "test", "speed", "beside"};
     for (std::uint8_t i = 0; i < kTraffics; ++i) lines.emplace_back(name_of(static_cast<Traffic>(i)));
     for (const std::string& line : lines) EXPECT_GE(contrast(palette, line, "panel"), 3) << line << " " << palette[line];
   }

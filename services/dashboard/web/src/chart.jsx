@@ -159,9 +159,10 @@ function Figures({title, curves, data, raw, format, view}) {
   );
 }
 
-const Sample = ({curve}) => (curve.points ? <i class="dot" style={{color: `var(${curve.color})`}} /> : (
-  <svg width="18" height="6" aria-hidden="true"><line x1="0" x2="18" y1="3" y2="3" stroke={`var(${curve.color})`} stroke-width="2.5" stroke-dasharray={curve.dash?.join(' ')} /></svg>
-));
+const Sample = ({curve}) => (
+  <svg width="22" height="8" aria-hidden="true"><line x1="0" x2="22" y1="4" y2="4" stroke={`var(${curve.color})`} stroke-width={curve.points ? 1.5 : 2.5} stroke-dasharray={curve.dash?.join(' ')} />
+    {curve.points && <circle cx="11" cy="4" r="3.5" fill={`var(${curve.color})`} />}</svg>
+);
 
 /// data: uPlot's, [x, one array per curve]; of stacked curves the sums, greatest first, and `raw` the same unstacked, least first.
 /// range: the stretch of x to show. onHover: index of the moment under the pointer, or null.

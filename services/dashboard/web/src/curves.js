@@ -47,6 +47,26 @@ export function stack(columns, shown) {
   return sums.reverse();
 }
 
+/// Another run's curve at the x of this one, and at its own beyond: so that both can be read at one place.
+export function overlay(here, x, values) {
+  const known = x.map((_, i) => i).filter((i) => values[i] !== null && values[i] !== undefined);
+  if (known.length === 0) return [[], []];
+  const end = here[here.length - 1] ?? -Infinity;
+  const outX = [], outY = [];
+  let next = 0;
+  for (const at of here) {
+    while (next < known.length && x[known[next]] < at) ++next;
+    if (next === known.length) break;
+    const b = known[next], a = known[next - 1];
+    if (a === undefined && x[b] > at) continue;
+    const share = a === undefined || x[b] === x[a] ? 1 : (at - x[a]) / (x[b] - x[a]);
+    outX.push(at);
+    outY.push(a === undefined ? values[b] : values[a] + share * (values[b] - values[a]));
+  }
+  for (const i of known) if (x[i] > end) outX.push(x[i]), outY.push(values[i]);
+  return [outX, outY];
+}
+
 export const positive = (values) => values.map((x) => (x > 0 ? x : null));
 
 export function toCsv(names, data) {

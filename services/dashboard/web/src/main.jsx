@@ -63,7 +63,7 @@ function App({store, view}) {
           <Still on={[state, store.history, store.history.length]}>{() => <Run state={state} history={store.history} />}</Still>
           <Still on={[state]}>{() => <Alerts state={state} />}</Still>
           <Still on={[state]}>{() => <Topology state={state} />}</Still>
-          <Toolbar view={view} />
+          <Toolbar store={store} view={view} />
           <Charts store={store} view={view} />
           <Still on={[state, view.dark]}>{() => <Timeline view={view} />}</Still>
           <Still on={[state, store.speeds, view.q, view.sort]}>{() => <Workers state={state} view={view} speeds={store.speeds} />}</Still>
@@ -87,6 +87,7 @@ let store, view;
 /// One drawing for all changes of a moment.
 function changed() {
   if (asked || !store || !view) return;
+  store.lay(view.beside);
   asked = true;
   queueMicrotask(() => {
     asked = false;

@@ -14,6 +14,9 @@ export class Store {
     this.columns = [];
     this.time = [];
     this.mean = [];       // one array per column
+    this.runs = null;     // that can be laid beside this one
+    this.beside = null;   // the curves of one of them
+    this.besideOf = '';   // its id
     this.files = null;    // checkpoints
     this.filesOf = null;  // how many had been saved when they were listed
     this.speedsAt = -1;   // uptime of the monitor
@@ -32,6 +35,7 @@ export class Store {
       this.take(JSON.parse(event.data), true);
       this.fetchCurves();
       this.fetchSpeeds();
+      this.fetchRuns();
     });
     this.source.addEventListener('state', (event) => this.take(JSON.parse(event.data), false));
     setInterval(() => this.changed(), 1000);
@@ -145,6 +149,34 @@ export class Store {
       this.changed();
     } catch {
       // Then they begin with this tab.
+    }
+  }
+
+  async fetchRuns() {
+    try {
+      this.runs = (await (await fetch('/api/v1/runs')).json()).runs;
+      this.changed();
+    } catch {
+      // Then there is none to choose.
+    }
+  }
+
+  /// Asks for the curves of this run, once; empty: of none.
+  async lay(id) {
+    if (id === this.besideOf) return;
+    this.besideOf = id;
+    this.beside = null;
+    ++this.revision;
+    if (!/^[0-9a-f]{16}$/.test(id)) return;
+    try {
+      const answer = await fetch(`/api/v1/runs/${id}`);
+      const curves = answer.ok ? await answer.json() : null;
+      if (this.besideOf !== id) return;  // another one has been chosen meanwhile
+      this.beside = curves;
+      ++this.revision;
+      this.changed();
+    } catch {
+      this.besideOf = '';  // the next drawing asks again
     }
   }
 

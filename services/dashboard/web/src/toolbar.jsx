@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {useEffect, useRef} from 'preact/hooks';
+import {percent} from './format.js';
 
 const options = (pairs) => pairs.map(([value, text]) => <option key={value} value={value}>{text}</option>);
 const keys = [['p', 'pause or resume the curves'], ['l', 'logarithmic axes'], ['r', 'show the whole run'], ['t', 'theme: auto, light, dark'], ['/', 'filter processes'], ['?', 'this list'],
@@ -16,8 +17,19 @@ function Help({place}) {
   );
 }
 
+/// An earlier run whose curves are drawn beside this one's; hidden where there is none.
+function Beside({store, view}) {
+  const others = (store.runs ?? []).filter((run) => run.id !== store.state.run.id);
+  if (others.length === 0) return null;
+  const name = (run) => `${run.folder}: ${run.model}${run.accuracy === null ? '' : `, ${percent(run.accuracy, 1)}`}`;
+  return (
+    <label>beside <select class="beside" value={view.beside} onChange={(event) => view.set({beside: event.target.value})}>
+      <option value="">no other run</option>{others.map((run) => <option key={run.id} value={run.id}>{name(run)}</option>)}</select></label>
+  );
+}
+
 /// How the charts are drawn; the same for all of them.
-export function Toolbar({view}) {
+export function Toolbar({store, view}) {
   const help = useRef(null);
   useEffect(() => {
     const listen = (event) => {
@@ -41,6 +53,7 @@ export function Toolbar({view}) {
       <label>smoothing <input type="range" min="0" max="0.99" step="0.01" value={view.smooth} onInput={(event) => view.set({smooth: event.target.value})} /></label>
       <button type="button" aria-pressed={view.log === '1'} onClick={() => view.set({log: view.log ? '' : '1'})}>log scale</button>
       <button type="button" aria-pressed={view.paused} onClick={() => view.pause(!view.paused)}>{view.paused ? 'Resume curves' : 'Pause curves'}</button>
+      <Beside store={store} view={view} />
       {view.range && <button type="button" class="strong" onClick={() => view.zoomTo(null)}>Show all</button>}
       <span class="spring" />
       <button type="button" onClick={() => help.current.showModal()} aria-label="Keys">?</button>

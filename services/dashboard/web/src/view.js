@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the page is looked at: kept in the URL's hash, so that a link shows the same. The theme is the browser's alone, and stays there.
-export const defaults = {x: 'time', window: '0', smooth: '0', log: '', zoom: '', off: '', q: '', sort: '', level: 'info', find: ''};
+export const defaults = {x: 'time', window: '0', smooth: '0', log: '', zoom: '', off: '', q: '', sort: '', level: 'info', find: '', beside: ''};
 const writePauseMs = 300;  // browsers ignore, or refuse, a page that changes its URL as fast as a hand pans
 const themes = ['auto', 'light', 'dark'];
 
