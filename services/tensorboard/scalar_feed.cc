@@ -37,13 +37,11 @@ ScalarFeed::News ScalarFeed::look(const DashboardState& state, double unix_secon
   const auto samples = static_cast<std::int64_t>(status.samples_done);
   const double told_at = unix_seconds - std::max(0.0, state.status_age_seconds);
   if (!begun_ || status.generation != generation_ || samples < step_) {
-    if (begun_) {
-      evaluations_ = std::min(evaluations_, status.history.size());
-    } else if (goes_on_) {
-      evaluations_ = status.history.size();
+    if (begun_ || goes_on_) {  // what earlier files say of these samples and later ones is void, and told again
+      step_ = std::max<std::int64_t>(samples - 1, 0);
+      evaluations_ = static_cast<std::size_t>(
+          std::ranges::count_if(status.history, [&](const HistoryRow& row) { return static_cast<std::int64_t>(row.samples) < samples; }));
     }
-    // The row of these very samples stands in an earlier file, and stays.
-    if (begun_ || goes_on_) step_ = samples;
     begun_ = true;
     generation_ = status.generation;
     news.begins = true;

@@ -186,7 +186,7 @@ class Tensorboard(unittest.TestCase):
         before, after = Events(paths[0]), Events(paths[1])
         self.check_tags(before)
         self.check_tags(after)
-        self.assertEqual(after.start, before.scalars["train/loss"][-1][0] + 1)
+        self.assertTrue(before.scalars["train/loss"][-1][0] <= after.start == after.scalars["train/loss"][0][0])
         self.assertEqual(after.scalars["train/loss"][-1][0], self.result()["samples"])
 
     def whole_files(self):
