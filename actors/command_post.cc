@@ -12,16 +12,13 @@ CommandState* CommandPost::pending() {
 
 bool CommandPost::look(Context& context, std::uint32_t generation, bool joined) {
   bool news = false;
-  if (source_ != nullptr) {
+  if (source_ != nullptr && pending() == nullptr) {
     for (const AskedCommand& asked : source_->take_commands()) {
       all_.push_back({asked, CommandFate::sent, ""});
       news = true;
     }
   }
-  while (all_.size() > kKept) {
-    const auto settled = std::ranges::find_if(all_, [](const CommandState& each) { return each.fate != CommandFate::sent; });
-    all_.erase(settled == all_.end() ? all_.begin() : settled);
-  }
+  while (all_.size() > kKept && all_.front().fate != CommandFate::sent) all_.pop_front();
   if (CommandState* next = pending()) {
     const Instant now = context.now();
     if (sending_ != next->asked.sequence) {

@@ -21,7 +21,8 @@ struct AskedCommand {
 class CommandSource {
  public:
   virtual ~CommandSource() = default;
-  /// The commands given since the last call, the oldest first.
+  /// The commands given since the last call, the oldest first. Called when those of the call before are settled: a source bounds what
+  /// waits.
   virtual std::deque<AskedCommand> take_commands() = 0;
 };
 
@@ -39,7 +40,7 @@ struct CommandState {
 
 class CommandPost {
  public:
-  static constexpr std::size_t kKept = 16;  ///< the newest; what is refused beyond it was never sent
+  static constexpr std::size_t kKept = 16;  ///< the newest, and whatever is not settled
   static constexpr Duration kRepeat = std::chrono::seconds(1);
   static constexpr Duration kPatience = std::chrono::seconds(30);
 

@@ -13,7 +13,7 @@ namespace hourglass {
 
 class CommandBox final : public CommandSource {
  public:
-  static constexpr std::size_t kWaitingMax = 8;
+  static constexpr std::size_t kWaitingMax = 8;  ///< not taken yet: the monitor takes none while it waits for the answer to one
 
   /// The command's number; nothing where too many wait. Any thread.
   std::optional<std::uint64_t> put(Order order);

@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
@@ -17,8 +15,6 @@
 
 namespace hourglass {
 namespace {
-constexpr auto kPause = std::chrono::seconds(1);
-
 std::string utc(std::int64_t unix_ms) {
   const std::time_t seconds = unix_ms / 1000;
   std::tm parts{};
@@ -46,50 +42,22 @@ std::string event_lines(const Findings& findings, std::uint64_t from) {
 }
 
 EventLog::EventLog(std::string file, Board& board, Complain complain, std::uint64_t bytes_max)
-    : file_(std::move(file)), board_(board), complain_(std::move(complain)), bytes_max_(bytes_max) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread
-  thread_ = std::thread([this] { write(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-EventLog::~EventLog() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
+    : file_(std::move(file)),
+      board_(board),
+      bytes_max_(bytes_max),
+      writer_([this](const Findings& findings) { return write(findings); }, std::move(complain)) {}
 
 void EventLog::publish(std::shared_ptr<const DashboardState> state) {
   board_.publish(std::move(state));
-  auto findings = board_.newest().findings;
-  {
-    const std::lock_guard lock(mutex_);
-    waiting_ = std::move(findings);
-  }
-  changed_.notify_all();
+  writer_.tell(board_.newest().findings);
 }
 
-void EventLog::write() {
-  bool failing = false;
-  std::uint64_t next = 1;
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return ended_ || waiting_; });
-    const std::shared_ptr<const Findings> findings = std::exchange(waiting_, nullptr);
-    if (!findings) return;  // ended, and nothing is left
-    if (findings->events.empty() || findings->events.back().id < next) continue;
-    lock.unlock();
-    const Status written = append(event_lines(*findings, next));
-    if (written.ok()) next = findings->events.back().id + 1;  // else they are tried again, as long as the watch holds them
-    if (!written.ok() && !failing && complain_) complain_(written.error());
-    failing = !written.ok();
-    lock.lock();
-    changed_.wait_for(lock, kPause, [this] { return ended_; });
-  }
+/// What cannot be written is tried again, as long as the watch holds it.
+Status EventLog::write(const Findings& findings) {
+  if (findings.events.empty() || findings.events.back().id < next_) return {};
+  const Status written = append(event_lines(findings, next_));
+  if (written.ok()) next_ = findings.events.back().id + 1;
+  return written;
 }
 
 /// Opened anew each time: events are rare, and whoever moves the file away gets a new one.

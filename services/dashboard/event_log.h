@@ -2,17 +2,14 @@
 // The event log as JSON lines: what /api/v1/log answers, and the run folder's events.jsonl.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
 
 #include "actors/monitor.h"
 #include "base/result.h"
 #include "services/dashboard/board.h"
+#include "services/hosting/newest_writer.h"
 
 namespace hourglass {
 
@@ -31,28 +28,19 @@ class EventLog final : public StateSink {
  public:
   static constexpr std::uint64_t kBytesMax = 16U << 20;  ///< then the file becomes <file>.1, in place of an earlier one
 
-  /// Called from the log's thread, once for each failure that follows a success.
-  using Complain = std::function<void(const Error& error)>;
-
   /// `board` gets every state first, and finds the events; it must outlive this.
   EventLog(std::string file, Board& board, Complain complain, std::uint64_t bytes_max = kBytesMax);
-  /// Writes what is left, then ends.
-  ~EventLog() override;
   void publish(std::shared_ptr<const DashboardState> state) override;
 
  private:
-  void write();
-  Status append(const std::string& lines) const;
+  Status write(const Findings& findings);
+  [[nodiscard]] Status append(const std::string& lines) const;
 
   std::string file_;
   Board& board_;
-  Complain complain_;
   std::uint64_t bytes_max_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::shared_ptr<const Findings> waiting_;
-  bool ended_ = false;
-  std::thread thread_;
+  std::uint64_t next_ = 1;  ///< id of the event to write; of the writer's thread
+  NewestWriter<Findings> writer_;
 };
 
 }  // namespace hourglass

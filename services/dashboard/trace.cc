@@ -112,7 +112,8 @@ class TraceWriter {
     const std::int64_t begin = from.span->begin_us, end = std::max(begin, to.span->begin_us);
     if (end > to.span->end_us) return;
     sent_.erase(found);  // a repeat is no second arrow
-    const std::string rest = R"(,"name":"message","cat":"flow","id":)" + std::to_string(to.span->flow_in);
+    const std::string rest =
+        R"(,"name":"message","cat":"flow","id":")" + std::to_string(to.span->flow_in) + '"';  // numbers end at 2^53 there
     item(event('s', from, begin - first_) + rest + "}");
     item(event('f', to, end - first_) + rest + R"(,"bp":"e"})");
   }

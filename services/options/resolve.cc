@@ -78,7 +78,8 @@ std::string print_config(const Resolved& resolved) {
     const std::string value = row.show(resolved.settings);
     Settings scratch;
     const bool settable = row.assign(scratch, as_text(value)).ok();  // an unset address has no value that could be read back
-    std::string line = (settable ? "" : "# ") + std::string(row.name()) + " = " + value;
+    const bool hidden = row.secret && resolved.origins[i] != "default";
+    std::string line = (settable && !hidden ? "" : "# ") + std::string(row.name()) + (hidden ? ": a secret" : " = " + value);
     line.resize(std::max<std::size_t>(line.size(), 40), ' ');
     out += line + "  # " + resolved.origins[i] + "\n";
   }

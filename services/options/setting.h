@@ -31,6 +31,7 @@ struct Setting {
   /// Reads, checks and stores a value. The error's text says only what is allowed; the caller adds key, value and origin.
   std::function<Status(Settings&, const RawValue&)> assign;
   std::function<std::string(const Settings&)> show;  ///< as a TOML value
+  bool secret = false;                               ///< print_config(), and so job.toml, leaves its value out
 
   [[nodiscard]] std::string environment_name() const;  ///< "HOURGLASS_BATCH": the flag in capitals, '-' as '_'
   [[nodiscard]] std::string_view section() const { return key.substr(0, key.find('.')); }

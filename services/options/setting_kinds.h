@@ -147,4 +147,9 @@ inline Setting per_process(Setting row) {
   return row;
 }
 
+inline Setting secret(Setting row) {
+  row.secret = true;
+  return row;
+}
+
 }  // namespace hourglass::kinds

@@ -108,10 +108,10 @@ std::vector<Setting> make_table() {
           whole("monitor.port", "--monitor-port", 0, 65535, "HTTP port of the dashboard; 0: any free one", HG_MEMBER(monitor_port))),
       per_process(
           spec("monitor.bind", "--monitor-bind", "an address of this host", "HTTP address of the dashboard", HG_MEMBER(monitor_bind))),
-      per_process(
+      secret(per_process(
           text_where("monitor.token", "--monitor-token", "8 to 128 of A-Z a-z 0-9 - _ . ~, or empty",
                      "lets people pause, resume, checkpoint, stop on the dashboard; empty: the run folder's monitor.token, or a new one",
-                     HG_MEMBER(monitor_token), [](std::string_view text) { return text.empty() || is_token(text); })),
+                     HG_MEMBER(monitor_token), [](std::string_view text) { return text.empty() || is_token(text); }))),
       per_process(text("monitor.tensorboard", "--tensorboard", folder,
                        "folder for TensorBoard event files, in one folder for each run; empty: none", HG_MEMBER(tensorboard))),
 

@@ -9,9 +9,11 @@ namespace hourglass {
 std::deque<AskedCommand> Pause::take_commands() {
   constexpr Duration kAgain = std::chrono::seconds(10);
   const Instant now = reactor_->now();
-  if (now < Instant(at_) || (given_ > 0 && now - asked_ < kAgain && !(asked_ < Instant(until_) && now >= Instant(until_)))) return {};
-  asked_ = now;
-  return {{++given_, now < Instant(until_) ? Order::pause : Order::resume}};
+  const Order wanted = now < Instant(until_) ? Order::pause : Order::resume;
+  if (now < Instant(at_) || (asked_ == wanted && now - asked_at_ < kAgain)) return {};
+  asked_ = wanted;
+  asked_at_ = now;
+  return {{++given_, wanted}};
 }
 
 namespace {

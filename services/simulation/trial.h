@@ -26,7 +26,8 @@ class Pause final : public CommandSource {
   Duration at_, until_;
   const sim::SimReactor* reactor_ = nullptr;
   std::uint64_t given_ = 0;
-  Instant asked_{};
+  std::optional<Order> asked_;
+  Instant asked_at_{};
 };
 
 struct TrialOptions {

@@ -4,16 +4,12 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <utility>
 
 namespace hourglass {
 namespace {
-/// Of states that come faster only the newest is written: curves need no more, and a disk less.
-constexpr auto kPause = std::chrono::seconds(1);
-
 double unix_now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 std::string name_of_run(std::uint64_t run) {
@@ -30,46 +26,14 @@ std::string safe_in_names(std::string host) {
 }  // namespace
 
 TensorboardWriter::TensorboardWriter(std::string folder, const std::string& host, StateSink* next, Complain complain)
-    : folder_(std::move(folder)), host_(safe_in_names(host)), next_(next), complain_(std::move(complain)) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);  // signals are for the main thread
-  thread_ = std::thread([this] { write(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-TensorboardWriter::~TensorboardWriter() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-  }
-  changed_.notify_all();
-  thread_.join();
-}
+    : folder_(std::move(folder)),
+      host_(safe_in_names(host)),
+      next_(next),
+      writer_([this](const DashboardState& state) { return write_state(state); }, std::move(complain)) {}
 
 void TensorboardWriter::publish(std::shared_ptr<const DashboardState> state) {
   if (next_ != nullptr) next_->publish(state);
-  {
-    const std::lock_guard lock(mutex_);
-    waiting_ = std::move(state);
-  }
-  changed_.notify_all();
-}
-
-void TensorboardWriter::write() {
-  bool failing = false;
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return ended_ || waiting_; });
-    const std::shared_ptr<const DashboardState> state = std::exchange(waiting_, nullptr);
-    if (!state) return;  // ended, and nothing is left
-    lock.unlock();
-    const Status written = write_state(*state);
-    if (!written.ok() && !failing && complain_) complain_(written.error());
-    failing = !written.ok();
-    lock.lock();
-    changed_.wait_for(lock, kPause, [this] { return ended_; });
-  }
+  writer_.tell(std::move(state));
 }
 
 Status TensorboardWriter::write_state(const DashboardState& state) {

@@ -2,16 +2,13 @@
 // Writes the monitor's states to TensorBoard event files in FOLDER/<run>, from a thread of its own, so that a slow disk holds up nobody.
 #pragma once
 
-#include <condition_variable>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "actors/monitor.h"
 #include "base/result.h"
+#include "services/hosting/newest_writer.h"
 #include "services/tensorboard/event_file.h"
 #include "services/tensorboard/scalar_feed.h"
 
@@ -19,34 +16,22 @@ namespace hourglass {
 
 class TensorboardWriter final : public StateSink {
  public:
-  /// Called from the writer's thread, once for each failure that follows a success.
-  using Complain = std::function<void(const Error& error)>;
-
   /// `next` gets every state first; it may be null, else it must outlive this. `host`: for the files' names.
   TensorboardWriter(std::string folder, const std::string& host, StateSink* next, Complain complain);
-  /// Writes the newest state, then ends.
-  ~TensorboardWriter() override;
   void publish(std::shared_ptr<const DashboardState> state) override;
 
  private:
-  void write();
   Status write_state(const DashboardState& state);
   Status begin_file(const std::string& folder, std::int64_t step, double now);
 
   std::string folder_, host_;
   StateSink* next_;
-  Complain complain_;
   // Of the writer's thread.
   std::uint64_t run_ = 0;
   std::optional<tensorboard::ScalarFeed> feed_;
   tensorboard::EventFile file_;
   std::int64_t begin_step_ = 0;  ///< of the file that is open, or is to be
-  // Of both threads.
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::shared_ptr<const DashboardState> waiting_;
-  bool ended_ = false;
-  std::thread thread_;
+  NewestWriter<DashboardState> writer_;
 };
 
 /// Makes the folder and a file in it, which it removes. Errors: io.

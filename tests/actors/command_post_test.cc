@@ -56,6 +56,22 @@ TEST_F(CommandPostTest, RepeatsUntilItIsAnsweredAndSendsOneAfterTheOther) {
   EXPECT_EQ(newest().text, "no");
 }
 
+TEST_F(CommandPostTest, TakesNoMoreUntilWhatItHasIsSettledSoThatNoneIsLost) {
+  given_.give(Order::pause);
+  pass(1s);
+  for (int i = 0; i < 100; ++i) given_.give(Order::checkpoint);
+  pass(5s);
+  EXPECT_EQ(post_.states()->size(), 1U);
+  EXPECT_EQ(given_.waiting.size(), 100U) << "whoever gives them sees that they are not taken";
+  EXPECT_TRUE(post_.on({1, true, ""}));
+  for (std::uint64_t i = 2; i <= 101; ++i) {
+    pass(1s);
+    EXPECT_TRUE(post_.on({i, true, ""})) << i;
+  }
+  pass(1s);
+  EXPECT_EQ(post_.states()->size(), CommandPost::kKept);
+}
+
 TEST_F(CommandPostTest, SaysSoWhereNobodyAnswers) {
   given_.give(Order::stop);
   pass(20s, false);

@@ -37,6 +37,7 @@ function children(parent, role) {
 const run = join(folder, 'run');
 const job = spawn(hourglass, ['train', '--dataset', 'synthetic', '--model', 'lenet5', '--samples', '10000000', '--conv-workers', '3', '--staleness', '0', '--monitor-port', '0', '--run-dir', run],
   {stdio: ['ignore', 'ignore', 'ignore'], cwd: folder});
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => { job.kill('SIGTERM'); process.exit(1); });  // nothing is left running
 const browser = await chromium.launch({executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu', '--no-first-run'], env: {...process.env, HOME: folder}});
 try {
   const portFile = join(run, 'monitor.port');

@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "services/hosting/cpu_quota.h"
 #include "services/hosting/folder_lock.h"
 #include "services/hosting/health_file.h"
 #include "services/hosting/log.h"
+#include "services/hosting/newest_writer.h"
 #include "services/hosting/ports.h"
 #include "services/hosting/text_file.h"
 #include "services/hosting/token_file.h"
@@ -170,6 +172,27 @@ TEST(Log, TextLinesQuoteWhatHasBlanks) {
   log_line(Severity::info, "joined", {{"number", "2"}, {"cause", "two words"}});
   const std::string text = ::testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("Z train: joined number=2 cause=\"two words\"\n"), std::string::npos) << text;
+}
+
+TEST(NewestWriter, WritesTheNewestComplainsOnceAndWritesTheLastWhenItEnds) {
+  std::vector<int> written;  // read after the thread has ended
+  int complaints = 0;
+  {
+    NewestWriter<int> writer(
+        [&](const int& value) {
+          written.push_back(value);
+          return Status(Errc::io, "no space is left");
+        },
+        [&](const Error&) { ++complaints; });
+    for (int i = 1; i <= 1000; ++i) writer.tell(std::make_shared<const int>(i));
+  }
+  EXPECT_EQ(written.back(), 1000);
+  EXPECT_LT(written.size(), 1000U) << "what comes faster is passed over";
+  EXPECT_TRUE(std::ranges::is_sorted(written));
+  EXPECT_EQ(complaints, 1);
+  {
+    const NewestWriter<int> idle([](const int&) { return Status(); }, {});
+  }
 }
 
 TEST(TokenFile, IsMadeOnceReadableByItsOwnerAloneAndKept) {

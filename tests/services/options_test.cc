@@ -199,6 +199,14 @@ TEST(PrintConfig, RoundTrips) {
   EXPECT_EQ(second.settings.job.learning_rate, 1e-5);
 }
 
+TEST(PrintConfig, HasNoSecret) {
+  const Resolved given = resolve({parse_set({"monitor.token=not-for-others"})});
+  EXPECT_EQ(given.settings.monitor_token, "not-for-others");
+  EXPECT_EQ(print_config(given).find("not-for-others"), std::string::npos);
+  EXPECT_NE(print_config(given).find("# token: a secret"), std::string::npos);
+  EXPECT_TRUE(resolve({parse_job_text(print_config(given), "printed.toml")}).problems.empty());
+}
+
 TEST(PrintConfig, ShowsTheOriginOfEveryKey) {
   const std::string text = print_config(resolve({parse_set({"train.batch=7"})}));
   for (const auto& row : setting_table()) EXPECT_NE(text.find(std::string(row.name()) + " = "), std::string::npos) << row.key;

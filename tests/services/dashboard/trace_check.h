@@ -20,7 +20,7 @@ inline std::string check_trace(const std::string& text, TraceFigures* figures = 
   if (trace.is_discarded() || !trace.is_object() || !trace.contains("traceEvents")) return "not JSON with traceEvents";
   using Lane = std::pair<std::int64_t, std::int64_t>;
   std::map<Lane, std::multimap<double, double>> lanes;  // begin -> end
-  std::map<std::uint64_t, double> begun;
+  std::map<std::string, double> begun;
   std::set<std::int64_t> named;
   TraceFigures seen;
   const auto covered = [&](const Lane& lane, double ts) {
@@ -46,10 +46,10 @@ inline std::string check_trace(const std::string& text, TraceFigures* figures = 
       lanes[lane].emplace(ts, ts + duration);
       ++seen.spans;
     } else if (phase == "s") {
-      if (!begun.emplace(event.at("id").get<std::uint64_t>(), ts).second) return "two flows of one id";
+      if (!begun.emplace(event.at("id").get<std::string>(), ts).second) return "two flows of one id";
       if (!covered(lane, ts)) return "a flow that begins in no span";
     } else if (phase == "f") {
-      const auto begin = begun.find(event.at("id").get<std::uint64_t>());
+      const auto begin = begun.find(event.at("id").get<std::string>());
       if (begin == begun.end()) return "a flow that never began";
       if (begin->second > ts) return "a flow that ends before it begins";
       if (!covered(lane, ts)) return "a flow that ends in no span";

@@ -69,7 +69,7 @@ TEST(Trace, TheCheckerFindsWhatIsWrong) {
     return R"({"ph":"X","pid":1,"tid":1,"name":"n","ts":)" + std::to_string(ts) + R"(,"dur":)" + std::to_string(dur) + "}";
   };
   const auto flow = [](const char* phase, double ts) {
-    return std::string(R"({"ph":")") + phase + R"(","pid":1,"tid":1,"name":"m","id":5,"ts":)" + std::to_string(ts) + "}";
+    return std::string(R"({"ph":")") + phase + R"(","pid":1,"tid":1,"name":"m","id":"5","ts":)" + std::to_string(ts) + "}";
   };
   EXPECT_EQ(check_trace(head + span(1, 2) + "," + span(3, 1) + "," + flow("s", 1) + "," + flow("f", 3) + "]}"), "");
   for (const std::string& wrong :
